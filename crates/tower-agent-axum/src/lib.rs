@@ -1,0 +1,1 @@
+//! Host tower-agent agents and model stacks in axum.

@@ -1,0 +1,1 @@
+//! The vocabulary of tower-agent: calls, replies, streams, context and errors.

@@ -1,0 +1,1 @@
+//! Model services over HTTP for tower-agent.

@@ -1,0 +1,1 @@
+//! Scripted models, mock tools and a contract probe for tower-agent services.

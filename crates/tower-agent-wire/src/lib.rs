@@ -1,0 +1,1 @@
+//! Provider dialects as codecs without I/O.
