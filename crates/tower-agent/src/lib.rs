@@ -1,1 +1,39 @@
 //! Middleware for AI agents: tool calls, model calls and runs as tower services.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[macro_use]
+mod macros;
+
+mod boxed;
+mod describe;
+mod tool;
+
+#[cfg(feature = "agent")]
+pub mod agent;
+#[cfg(feature = "allow-list")]
+pub mod allow_list;
+#[cfg(feature = "catch-panic")]
+pub mod catch_panic;
+#[cfg(feature = "concurrency-limit")]
+pub mod concurrency_limit;
+#[cfg(feature = "hooks")]
+pub mod hooks;
+#[cfg(feature = "log")]
+pub mod log;
+#[cfg(feature = "metrics")]
+pub mod metrics;
+#[cfg(feature = "plugin")]
+pub mod plugin;
+#[cfg(feature = "redact")]
+pub mod redact;
+#[cfg(feature = "reload")]
+pub mod reload;
+#[cfg(feature = "report-errors")]
+pub mod report_errors;
+#[cfg(feature = "timeout")]
+pub mod timeout;
+#[cfg(feature = "truncate")]
+pub mod truncate;
+
+pub use tower_agent_core::*;

@@ -1,0 +1,98 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CallId, Json, Message, ModelEvent, Str, ToolOutput, Usage};
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunEvent {
+    /// The run begins.
+    Started {
+        /// The run's id.
+        run: Str,
+        /// The agent's name.
+        agent: Str,
+    },
+    /// The model is asked.
+    TurnStarted {
+        /// Which turn, from 1.
+        turn: u32,
+    },
+    /// A piece of the model's reply, when the run was asked to stream.
+    Model {
+        /// Which turn, from 1.
+        turn: u32,
+        /// The piece.
+        event: ModelEvent,
+    },
+    /// A whole message was added to the conversation: the input (turn 0), a reply, or a tool's result.
+    Message {
+        /// Which turn, from 1; 0 for the input.
+        turn: u32,
+        /// The message.
+        message: Message,
+    },
+    /// A tool call begins.
+    ToolStarted {
+        /// Which turn, from 1.
+        turn: u32,
+        /// The call's id.
+        id: CallId,
+        /// The tool's name.
+        name: Str,
+        /// The arguments as the model wrote them.
+        arguments: Json,
+    },
+    /// A tool call is over. Calls that run at once finish in any order.
+    ToolFinished(Box<ToolRecord>),
+    /// The run is complete.
+    Finished {
+        /// Why it stopped.
+        finish: RunFinish,
+        /// How often the model was asked.
+        turns: u32,
+        /// What all model calls used.
+        usage: Usage,
+    },
+}
+
+/// One call of a run and its one output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolRecord {
+    /// Which turn, from 1.
+    pub turn: u32,
+    /// The call's id.
+    pub id: CallId,
+    /// The tool's name.
+    pub name: Str,
+    /// The arguments as the model wrote them.
+    pub arguments: Json,
+    /// What came of it.
+    pub output: ToolOutput,
+    /// How long it took, layers included.
+    pub took: Duration,
+}
+
+/// Why a run stopped.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunFinish {
+    /// The model asked for no more tools.
+    Answered,
+    /// The turns were used up; the last one had no tools, so the model had to answer.
+    TurnLimit,
+    /// The model reached its token limit.
+    Length,
+    /// A filter stopped the model.
+    ContentFilter,
+    /// A policy refused the run or a model call.
+    Denied,
+    /// A call waits for somebody; the run can go on when it has its result.
+    Suspended,
+    /// An error was turned into an answer.
+    Failed,
+}
