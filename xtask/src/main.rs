@@ -1,2 +1,61 @@
-//! Tasks of the workspace.
-fn main() {}
+//! The tasks of this workspace, for a contributor and for the build machine alike: `cargo xtask help` lists them.
+
+mod browser;
+mod ci;
+mod clients;
+mod command;
+mod deny;
+mod features;
+mod options;
+mod server;
+mod step;
+mod test;
+mod workspace;
+
+use std::{env, error::Error, process::ExitCode};
+
+use options::Options;
+use workspace::Workspace;
+
+/// What a task answers. An error is one line, since that line is all that a reader of the log gets.
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+const HELP: &str = "\
+cargo xtask <task>
+
+  test      install what the tests need, then run all of them: cargo test, clients, browser
+  clients   openai's Python client against the example server        [--url URL]
+  browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
+  features  check that each feature of each crate compiles alone
+  ci        fmt, clippy, doc, deny, features, test
+
+  --url URL          ask a server that runs already, instead of starting one
+  --screenshot FILE  also write the picture that the README shows";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result {
+    let mut arguments = env::args().skip(1);
+    let task = arguments.next().unwrap_or_else(|| "help".to_owned());
+    let options = Options::parse(arguments)?;
+    match task.as_str() {
+        "help" | "--help" | "-h" => {
+            println!("{HELP}");
+            Ok(())
+        }
+        "test" => test::run(&Workspace::load()?, &options),
+        "clients" => clients::run(&Workspace::load()?, &options),
+        "browser" => browser::run(&Workspace::load()?, &options),
+        "features" => features::run(&Workspace::load()?),
+        "ci" => ci::run(&Workspace::load()?, &options),
+        other => Err(format!("no task is called `{other}`; `cargo xtask help` lists them").into()),
+    }
+}
