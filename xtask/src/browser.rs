@@ -26,7 +26,8 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
         let pictures = workspace.output("browser")?;
         with_server(workspace, options, |url| {
             let mut node = Command::new("node");
-            node.arg(scripts(workspace).join("page.mjs"))
+            node.arg("--test-reporter=spec")
+                .arg(scripts(workspace).join("page.mjs"))
                 .args(["--url", url]);
             node.arg("--browser")
                 .arg(&browser)
