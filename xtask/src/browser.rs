@@ -29,10 +29,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
             node.arg("--test-reporter=spec")
                 .arg(scripts(workspace).join("page.mjs"))
                 .args(["--url", url]);
-            node.arg("--browser")
-                .arg(&browser)
-                .arg("--out")
-                .arg(&pictures);
+            node.arg("--browser").arg(&browser).arg("--out").arg(&pictures);
             if let Some(file) = &options.screenshot {
                 node.arg("--screenshot").arg(file);
             }
@@ -74,11 +71,7 @@ fn install_driver(folder: &Path) -> Result {
         return Err("npm is missing: install Node.js 20 or later".into());
     }
     println!("installing {}", lock.display());
-    command::run(
-        Command::new("npm")
-            .args(["ci", "--silent"])
-            .current_dir(folder),
-    )?;
+    command::run(Command::new("npm").args(["ci", "--silent"]).current_dir(folder))?;
     fs::copy(lock, installed)?;
     Ok(())
 }
@@ -99,13 +92,7 @@ fn install_browser() -> Result {
     println!("installing chromium");
     command::run(Command::new("apt-get").args(["update", "--quiet"]))?;
     let mut install = Command::new("apt-get");
-    install.args([
-        "install",
-        "--quiet",
-        "--yes",
-        "--no-install-recommends",
-        "chromium",
-    ]);
+    install.args(["install", "--quiet", "--yes", "--no-install-recommends", "chromium"]);
     command::run(install.env("DEBIAN_FRONTEND", "noninteractive"))
 }
 

@@ -40,11 +40,7 @@ fn environment(workspace: &Workspace) -> Result<PathBuf> {
         return Err("python3 is missing: install Python 3.9 or later with its venv module".into());
     }
     println!("installing {}", requirements.display());
-    command::run(
-        Command::new(PYTHON)
-            .args(["-m", "venv", "--clear"])
-            .arg(&folder),
-    )?;
+    command::run(Command::new(PYTHON).args(["-m", "venv", "--clear"]).arg(&folder))?;
     command::run(
         Command::new(&python)
             .args([

@@ -10,22 +10,14 @@ use crate::Result;
 
 /// Runs a command to its end, its output beside ours. Any end but success is an error that names the command.
 pub(crate) fn run(command: &mut Command) -> Result {
-    let status = command
-        .status()
-        .map_err(|error| cannot_start(command, &error))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(ended(command, &status.to_string()))
-    }
+    let status = command.status().map_err(|error| cannot_start(command, &error))?;
+    if status.success() { Ok(()) } else { Err(ended(command, &status.to_string())) }
 }
 
 /// Runs a command to its end and returns what it wrote to its standard output.
 pub(crate) fn read(command: &mut Command) -> Result<Vec<u8>> {
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| cannot_start(command, &error))?;
+    let output =
+        command.stderr(Stdio::inherit()).output().map_err(|error| cannot_start(command, &error))?;
     if output.status.success() {
         Ok(output.stdout)
     } else {
@@ -36,11 +28,7 @@ pub(crate) fn read(command: &mut Command) -> Result<Vec<u8>> {
 /// Whether a program is there and answers.
 pub(crate) fn answers(program: impl AsRef<OsStr>, argument: &str) -> bool {
     let mut command = Command::new(program);
-    command
-        .arg(argument)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.arg(argument).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
@@ -75,10 +63,7 @@ fn line(command: &Command) -> String {
     let program = command.get_program().to_string_lossy();
     let name = program.rsplit('/').next().unwrap_or_default();
     let words = command.get_args().map(OsStr::to_string_lossy);
-    std::iter::once(name.into())
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join(" ")
+    std::iter::once(name.into()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -87,17 +72,13 @@ mod tests {
 
     #[test]
     fn a_failure_names_the_command_and_its_end() {
-        let error = run(Command::new("sh").args(["-c", "exit 3"]))
-            .unwrap_err()
-            .to_string();
+        let error = run(Command::new("sh").args(["-c", "exit 3"])).unwrap_err().to_string();
         assert_eq!(error, "`sh -c exit 3` failed (exit status: 3)");
     }
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
-        let error = read(&mut Command::new("/nowhere/tool"))
-            .unwrap_err()
-            .to_string();
+        let error = read(&mut Command::new("/nowhere/tool")).unwrap_err().to_string();
         assert!(error.starts_with("`tool` did not start: "), "{error}");
         assert!(!answers("/nowhere/tool", "--version"));
     }
@@ -105,11 +86,7 @@ mod tests {
     #[test]
     fn cargo_is_not_told_which_package_runs_it() {
         let command = cargo();
-        let removed = |name| {
-            command
-                .get_envs()
-                .any(|(key, value)| key == name && value.is_none())
-        };
+        let removed = |name| command.get_envs().any(|(key, value)| key == name && value.is_none());
         assert!(removed("CARGO_PKG_NAME") && removed("CARGO_MANIFEST_DIR"));
         assert!(!removed("CARGO_HOME") && !removed("CARGO_TARGET_DIR"));
     }

@@ -18,13 +18,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
 
 fn check(workspace: &Workspace, package: &str, feature: Option<&str>) -> Result {
     println!("{package} with {}", feature.unwrap_or("no feature"));
-    let mut cargo = workspace.cargo(&[
-        "check",
-        "--quiet",
-        "--package",
-        package,
-        "--no-default-features",
-    ]);
+    let mut cargo =
+        workspace.cargo(&["check", "--quiet", "--package", package, "--no-default-features"]);
     if let Some(feature) = feature {
         cargo.args(["--features", feature]);
     }
@@ -37,17 +32,11 @@ fn worth_a_check<'a>(features: &BTreeMap<&'a str, Vec<&'a str>>) -> Vec<&'a str>
     let alone = |name: &str| {
         let on = turned_on(name, features);
         let nothing = name == "default" && on.len() == 1;
-        let everything = on.len() > 1
-            && features
-                .keys()
-                .all(|other| *other == "default" || on.contains(other));
+        let everything =
+            on.len() > 1 && features.keys().all(|other| *other == "default" || on.contains(other));
         !nothing && !everything
     };
-    features
-        .keys()
-        .copied()
-        .filter(|name| alone(name))
-        .collect()
+    features.keys().copied().filter(|name| alone(name)).collect()
 }
 
 /// A feature with all that it turns on, directly or not.
@@ -67,28 +56,17 @@ mod tests {
     use super::*;
 
     fn checked<'a>(features: &[(&'a str, &[&'a str])]) -> Vec<&'a str> {
-        worth_a_check(
-            &features
-                .iter()
-                .map(|(name, on)| (*name, on.to_vec()))
-                .collect(),
-        )
+        worth_a_check(&features.iter().map(|(name, on)| (*name, on.to_vec())).collect())
     }
 
     #[test]
     fn each_flag_is_checked_also_when_another_turns_it_on() {
-        assert_eq!(
-            checked(&[("a", &["b"]), ("b", &[]), ("c", &["dep:c"])]),
-            ["a", "b", "c"]
-        );
+        assert_eq!(checked(&[("a", &["b"]), ("b", &[]), ("c", &["dep:c"])]), ["a", "b", "c"]);
     }
 
     #[test]
     fn an_empty_default_is_what_no_feature_is() {
-        assert_eq!(
-            checked(&[("default", &[]), ("a", &[]), ("b", &[])]),
-            ["a", "b"]
-        );
+        assert_eq!(checked(&[("default", &[]), ("a", &[]), ("b", &[])]), ["a", "b"]);
     }
 
     #[test]
@@ -111,9 +89,6 @@ mod tests {
 
     #[test]
     fn flags_that_turn_each_other_on_come_to_an_end() {
-        assert_eq!(
-            checked(&[("a", &["b"]), ("b", &["a"]), ("c", &[])]),
-            ["a", "b", "c"]
-        );
+        assert_eq!(checked(&[("a", &["b"]), ("b", &["a"]), ("c", &[])]), ["a", "b", "c"]);
     }
 }

@@ -17,18 +17,14 @@ impl Options {
     pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self> {
         let mut options = Self::default();
         while let Some(name) = arguments.next() {
-            let mut value = || {
-                arguments
-                    .next()
-                    .ok_or_else(|| format!("`{name}` needs a value"))
-            };
+            let mut value = || arguments.next().ok_or_else(|| format!("`{name}` needs a value"));
             match name.as_str() {
                 "--url" => options.url = Some(value()?),
                 // The browser's script runs elsewhere, so a path is fixed to where the user stands.
                 "--screenshot" => options.screenshot = Some(path::absolute(value()?)?),
                 _ => {
                     return Err(
-                        format!("`{name}` is no option; `cargo xtask help` lists them").into(),
+                        format!("`{name}` is no option; `cargo xtask help` lists them").into()
                     );
                 }
             }
@@ -54,25 +50,12 @@ mod tests {
     fn a_screenshot_goes_where_the_user_stands() {
         let options = parse(&["--url", "http://127.0.0.1:1", "--screenshot", "page.png"]).unwrap();
         assert_eq!(options.url.as_deref(), Some("http://127.0.0.1:1"));
-        assert_eq!(
-            options.screenshot,
-            Some(std::env::current_dir().unwrap().join("page.png"))
-        );
+        assert_eq!(options.screenshot, Some(std::env::current_dir().unwrap().join("page.png")));
     }
 
     #[test]
     fn an_unknown_option_and_a_missing_value_are_named() {
-        assert!(
-            parse(&["--fast"])
-                .unwrap_err()
-                .to_string()
-                .contains("`--fast` is no option")
-        );
-        assert!(
-            parse(&["--url"])
-                .unwrap_err()
-                .to_string()
-                .contains("`--url` needs a value")
-        );
+        assert!(parse(&["--fast"]).unwrap_err().to_string().contains("`--fast` is no option"));
+        assert!(parse(&["--url"]).unwrap_err().to_string().contains("`--url` needs a value"));
     }
 }

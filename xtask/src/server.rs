@@ -41,10 +41,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
         "--message-format",
         "json-render-diagnostics",
     ]))?;
-    let program = output
-        .split(|byte| *byte == b'\n')
-        .rev()
-        .find_map(executable);
+    let program = output.split(|byte| *byte == b'\n').rev().find_map(executable);
     program.ok_or_else(|| format!("cargo built no program for `{EXAMPLE}`").into())
 }
 
@@ -69,19 +66,9 @@ impl Server {
 
     fn spawn(command: &mut Command, log: &Path) -> Result<Self> {
         let file = File::create(log)?;
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(file.try_clone()?);
-        let mut server = Self {
-            process: command.spawn()?,
-            url: String::new(),
-        };
-        let output = server
-            .process
-            .stdout
-            .take()
-            .ok_or("the server has no output")?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file.try_clone()?);
+        let mut server = Self { process: command.spawn()?, url: String::new() };
+        let output = server.process.stdout.take().ok_or("the server has no output")?;
         server.url = match addresses(output, file).recv_timeout(STARTS_WITHIN) {
             Ok(url) => url,
             Err(RecvTimeoutError::Timeout) => {
@@ -93,7 +80,7 @@ impl Server {
             }
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(
-                    format!("the server ended before it listened: {}", log.display()).into(),
+                    format!("the server ended before it listened: {}", log.display()).into()
                 );
             }
         };
@@ -115,10 +102,7 @@ impl Drop for Server {
 fn addresses(output: ChildStdout, mut log: File) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        for line in BufReader::new(output)
-            .lines()
-            .map_while(std::io::Result::ok)
-        {
+        for line in BufReader::new(output).lines().map_while(std::io::Result::ok) {
             // Neither a full disk nor a reader who has what he wants is a reason to stop.
             let _ = writeln!(log, "{line}");
             if let Some(url) = address(&line) {
@@ -179,9 +163,7 @@ mod tests {
     #[test]
     fn a_server_that_ends_early_fails_with_its_log() {
         let log = log("early");
-        let error = Server::spawn(&mut shell("echo no port >&2; exit 1"), &log)
-            .err()
-            .unwrap();
+        let error = Server::spawn(&mut shell("echo no port >&2; exit 1"), &log).err().unwrap();
         assert_eq!(
             error.to_string(),
             format!("the server ended before it listened: {}", log.display())

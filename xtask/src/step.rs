@@ -14,10 +14,7 @@ pub(crate) fn step(name: &str, work: impl FnOnce() -> Result) -> Result {
     Ok(result?)
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a log tells the time that passed on the wall"
-)]
+#[expect(clippy::disallowed_methods, reason = "a log tells the time that passed on the wall")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -8,9 +8,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
         clients::install(workspace)?;
         browser::install(workspace)
     })?;
-    step("cargo test", || {
-        workspace.run_cargo(&["test", "--workspace", "--all-features"])
-    })?;
+    step("cargo test", || workspace.run_cargo(&["test", "--workspace", "--all-features"]))?;
     clients::run(workspace, options)?;
     browser::run(workspace, options)
 }

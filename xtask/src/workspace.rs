@@ -27,13 +27,9 @@ impl Workspace {
             command::read(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
         let metadata: Value = serde_json::from_slice(&output)?;
         let directory = |key: &str| {
-            metadata
-                .get(key)
-                .and_then(Value::as_str)
-                .map(PathBuf::from)
-                .ok_or_else(|| {
-                    format!("`cargo metadata` names no {key}, which this task cannot do without")
-                })
+            metadata.get(key).and_then(Value::as_str).map(PathBuf::from).ok_or_else(|| {
+                format!("`cargo metadata` names no {key}, which this task cannot do without")
+            })
         };
         Ok(Self {
             root: directory("workspace_root")?,
@@ -88,21 +84,14 @@ impl<'a> Package<'a> {
         let features = package.get("features")?.as_object()?;
         Some(Self {
             name: package.get("name")?.as_str()?,
-            features: features
-                .iter()
-                .map(|(name, list)| (name.as_str(), strings(list)))
-                .collect(),
+            features: features.iter().map(|(name, list)| (name.as_str(), strings(list))).collect(),
             manifest: Path::new(package.get("manifest_path")?.as_str()?),
         })
     }
 }
 
 fn strings(list: &Value) -> Vec<&str> {
-    list.as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect()
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 #[cfg(test)]
@@ -115,9 +104,6 @@ mod tests {
         let crates = workspace.crates();
         let names: Vec<_> = crates.iter().map(|package| package.name).collect();
         assert!(names.contains(&"tower-agent-core"), "{names:?}");
-        assert!(
-            !names.contains(&"xtask") && !names.contains(&"axum-agent"),
-            "{names:?}"
-        );
+        assert!(!names.contains(&"xtask") && !names.contains(&"axum-agent"), "{names:?}");
     }
 }
