@@ -69,21 +69,13 @@ impl Server {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file.try_clone()?);
         let mut server = Self { process: command.spawn()?, url: String::new() };
         let output = server.process.stdout.take().ok_or("the server has no output")?;
-        server.url = match addresses(output, file).recv_timeout(STARTS_WITHIN) {
-            Ok(url) => url,
-            Err(RecvTimeoutError::Timeout) => {
-                return Err(format!(
-                    "the server printed no address in {STARTS_WITHIN:?}: {}",
-                    log.display()
-                )
-                .into());
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(
-                    format!("the server ended before it listened: {}", log.display()).into()
-                );
-            }
-        };
+        server.url = addresses(output, file).recv_timeout(STARTS_WITHIN).map_err(|wait| {
+            let what = match wait {
+                RecvTimeoutError::Timeout => "printed no address",
+                RecvTimeoutError::Disconnected => "ended before it listened",
+            };
+            format!("the server {what}: {}", log.display())
+        })?;
         println!("{EXAMPLE} listens on {}", server.url);
         Ok(server)
     }
