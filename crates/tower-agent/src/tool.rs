@@ -1,1 +1,17 @@
-//! To come.
+//! Tools as services, and sets of them.
+
+mod function;
+mod output;
+mod router;
+mod set;
+mod single;
+
+#[cfg(feature = "schema")]
+pub use self::function::tool_fn;
+pub use self::{
+    function::{RawToolFn, ToolFn, ToolFnFuture},
+    output::IntoToolOutput,
+    router::{ToolRouter, ToolRouterFuture},
+    set::{BuildError, ToolSet, ToolSetBuilder},
+    single::Tool,
+};

@@ -156,7 +156,7 @@ impl Output for RunResponse {
 impl Progress for RunEvent {
     fn usage(&self) -> Option<Usage> {
         match self {
-            Self::Finished { usage, .. } => Some(*usage),
+            Self::Finished { usage, .. } | Self::TurnFinished { total: usage, .. } => Some(*usage),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, Json, Message, ModelEvent, Str, ToolOutput, Usage};
+use crate::{CallId, FinishReason, Json, Message, ModelEvent, Str, ToolOutput, Usage};
 
 /// One step of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,6 +34,18 @@ pub enum RunEvent {
         turn: u32,
         /// The message.
         message: Message,
+    },
+    /// The model's reply of a turn is complete.
+    TurnFinished {
+        /// Which turn, from 1.
+        turn: u32,
+        /// Why the model stopped.
+        finish: FinishReason,
+        /// What this model call used, if the provider says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+        /// What all model calls used so far.
+        total: Usage,
     },
     /// A tool call begins.
     ToolStarted {

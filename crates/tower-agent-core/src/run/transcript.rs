@@ -36,6 +36,7 @@ impl Transcript {
                 (self.run, self.agent) = (run.clone(), agent.clone())
             }
             RunEvent::TurnStarted { turn } => self.turns = *turn,
+            RunEvent::TurnFinished { total, .. } => self.usage = *total,
             RunEvent::Message { message, .. } => self.messages.push(message.clone()),
             RunEvent::ToolFinished(record) => self.tools.push(ToolRecord::clone(record)),
             RunEvent::Finished { finish, turns, usage } => {
