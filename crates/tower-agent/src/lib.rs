@@ -36,4 +36,6 @@ pub mod timeout;
 #[cfg(feature = "truncate")]
 pub mod truncate;
 
+pub use boxed::{BoxModelService, BoxRunService, BoxToolService, Boxed};
+pub use describe::{Description, Warning, check, describe};
 pub use tower_agent_core::*;
