@@ -36,6 +36,17 @@ pub mod timeout;
 #[cfg(feature = "truncate")]
 pub mod truncate;
 
-pub use boxed::{BoxModelService, BoxRunService, BoxToolService, Boxed};
-pub use describe::{Description, Warning, check, describe};
+#[cfg(feature = "agent")]
+pub use self::agent::Agent;
+#[cfg(feature = "schema")]
+pub use self::tool::tool_fn;
+pub use self::{
+    boxed::{BoxModelService, BoxRunService, BoxToolService, Boxed},
+    describe::{Description, Warning, check, describe},
+    tool::{
+        BuildError, IntoToolOutput, RawToolFn, Tool, ToolFn, ToolFnFuture, ToolRouter,
+        ToolRouterFuture, ToolSet, ToolSetBuilder,
+    },
+};
+
 pub use tower_agent_core::*;

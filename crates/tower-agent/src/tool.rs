@@ -6,6 +6,8 @@ mod router;
 mod set;
 mod single;
 
+#[cfg(feature = "agent")]
+pub(crate) use self::function::misfit;
 #[cfg(feature = "schema")]
 pub use self::function::tool_fn;
 pub use self::{

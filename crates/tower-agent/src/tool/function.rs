@@ -80,7 +80,9 @@ impl<T, F: Clone> Clone for ToolFn<T, F> {
 
 impl<T, F> fmt::Debug for ToolFn<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolFn").field("arguments", &std::any::type_name::<T>()).finish_non_exhaustive()
+        f.debug_struct("ToolFn")
+            .field("arguments", &std::any::type_name::<T>())
+            .finish_non_exhaustive()
     }
 }
 
@@ -108,15 +110,21 @@ where
 }
 
 /// The answer to arguments that are no JSON, or not what the tool takes.
-pub(super) fn misfit(call: &ToolCall, fault: &tower_agent_core::JsonError) -> ToolOutput {
+pub(crate) fn misfit(call: &ToolCall, fault: &tower_agent_core::JsonError) -> ToolOutput {
     let tool = &call.name;
     let text = match call.arguments.check() {
-        Ok(()) => format!("The arguments do not fit the tool \"{tool}\": {fault}. The tool did not run. Correct them and call it again."),
+        Ok(()) => format!(
+            "The arguments do not fit the tool \"{tool}\": {fault}. The tool did not run. Correct them and call it again."
+        ),
         Err(fault) if fault.is_cut_off() => {
-            format!("The arguments for the tool \"{tool}\" are cut off ({fault}). The tool did not run. Send the whole call again.")
+            format!(
+                "The arguments for the tool \"{tool}\" are cut off ({fault}). The tool did not run. Send the whole call again."
+            )
         }
         Err(fault) => {
-            format!("The arguments for the tool \"{tool}\" are not valid JSON: {fault}. The tool did not run. Correct them and call it again.")
+            format!(
+                "The arguments for the tool \"{tool}\" are not valid JSON: {fault}. The tool did not run. Correct them and call it again."
+            )
         }
     };
     call.failed(&Error::new(ErrorKind::InvalidArguments, text.clone()).with_model_text(text))
@@ -201,9 +209,13 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         match self.project().state.project() {
-            StateProj::Running { future } => Poll::Ready(ready!(future.poll(cx)).into_tool_output()),
+            StateProj::Running { future } => {
+                Poll::Ready(ready!(future.poll(cx)).into_tool_output())
+            }
             // Polled again after completion, there is nothing left to say.
-            StateProj::Refused { output } => Poll::Ready(Ok(output.take().map(|output| *output).unwrap_or_default())),
+            StateProj::Refused { output } => {
+                Poll::Ready(Ok(output.take().map(|output| *output).unwrap_or_default()))
+            }
         }
     }
 }

@@ -31,7 +31,11 @@ impl ToolRouter {
 
     fn unknown(&self, call: &ToolCall) -> ToolOutput {
         let names: Vec<_> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
-        let tools = if names.is_empty() { "There are no tools.".to_owned() } else { format!("The tools are: {}.", names.join(", ")) };
+        let tools = if names.is_empty() {
+            "There are no tools.".to_owned()
+        } else {
+            format!("The tools are: {}.", names.join(", "))
+        };
         let text = format!("There is no tool \"{}\"; nothing ran. {tools}", call.name);
         call.failed(&Error::new(ErrorKind::NotFound, text.clone()).with_model_text(text))
     }
@@ -83,7 +87,9 @@ impl Future for ToolRouterFuture {
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
             State::Running(future) => Pin::new(future).poll(cx),
-            State::Answered(output) => Poll::Ready(Ok(output.take().map(|output| *output).unwrap_or_default())),
+            State::Answered(output) => {
+                Poll::Ready(Ok(output.take().map(|output| *output).unwrap_or_default()))
+            }
         }
     }
 }

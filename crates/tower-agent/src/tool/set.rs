@@ -68,6 +68,13 @@ impl ToolSet {
         ToolSetBuilder { tools: Vec::new(), layers: Identity::new() }
     }
 
+    /// A set without tools.
+    #[must_use]
+    pub fn empty() -> Self {
+        let router = ToolRouter::new(HashMap::new(), Tools::new());
+        Self { specs: Tools::new(), index: Arc::default(), inner: BoxToolService::new(router) }
+    }
+
     /// A set over any service that answers the calls of these tools.
     ///
     /// # Errors
@@ -106,7 +113,10 @@ impl ToolSet {
 impl fmt::Debug for ToolSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.specs.iter().map(|spec| &spec.name).collect();
-        f.debug_struct("ToolSet").field("tools", &names).field("layers", self.description()).finish()
+        f.debug_struct("ToolSet")
+            .field("tools", &names)
+            .field("layers", self.description())
+            .finish()
     }
 }
 

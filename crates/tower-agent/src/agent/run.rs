@@ -1,0 +1,224 @@
+use std::{collections::HashSet, future::poll_fn, pin::Pin, pin::pin, sync::Arc};
+
+use tower::ServiceExt;
+use tower_agent_core::{
+    CallId, Collector, Context, Conversation, Error, FinishReason, Message, ModelBody,
+    ModelRequest, ModelResponse, ModelStream, Outcome, Part, Reply, RunEvent, RunFinish,
+    RunRequest, ToolCall, ToolCallPart, ToolOutput, Usage,
+};
+use tower_service::Service;
+use uuid::Uuid;
+
+use super::{
+    batch::{self, Batch},
+    builder::Config,
+    emit::Emitter,
+    stop::{contained, stopped, unless},
+};
+
+/// One run of an agent.
+pub(super) struct RunLoop<M, T> {
+    config: Arc<Config>,
+    model: M,
+    tools: T,
+    request: ModelRequest,
+    input: Conversation,
+    ctx: Context,
+    max_turns: u32,
+    parallel_calls: usize,
+    usage: Usage,
+}
+
+/// What the loop does after a turn.
+enum Next {
+    Ask,
+    Finish(RunFinish),
+}
+
+impl<M, T> RunLoop<M, T>
+where
+    M: Service<ModelRequest, Response = ModelResponse> + Clone + Send + Sync + 'static,
+    M::Error: Into<Error> + Send,
+    M::Future: Send,
+    T: Service<ToolCall, Response = ToolOutput> + Clone + Send + Sync + 'static,
+    T::Error: Into<Error> + Send,
+    T::Future: Send,
+{
+    pub(super) fn new(config: Arc<Config>, model: M, tools: T, run: RunRequest) -> Self {
+        let ctx = run.ctx.for_agent(&config.name, || Uuid::now_v7().to_string().into());
+        Self {
+            request: config.request(&run),
+            max_turns: config.max_turns(run.limits),
+            parallel_calls: config.parallel_calls(run.limits),
+            input: run.input,
+            usage: Usage::default(),
+            config,
+            model,
+            tools,
+            ctx,
+        }
+    }
+
+    /// Runs to the end. The future's own state is all there is: dropping it drops every call.
+    pub(super) async fn drive(mut self, emitter: Emitter) -> Result<(), Error> {
+        let mut stop = pin!(stopped(self.ctx.clone()));
+        let run = self.ctx.run();
+        emitter.emit(RunEvent::Started { run: run.id().clone(), agent: run.agent().clone() }).await;
+        for message in &self.input.clone() {
+            self.add(0, message.clone(), &emitter).await;
+        }
+        for turn in 1.. {
+            if let Next::Finish(finish) = self.turn(turn, stop.as_mut(), &emitter).await? {
+                let usage = self.usage;
+                emitter.emit(RunEvent::Finished { finish, turns: turn, usage }).await;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn turn<F>(
+        &mut self,
+        turn: u32,
+        mut stop: Pin<&mut F>,
+        emitter: &Emitter,
+    ) -> Result<Next, Error>
+    where
+        F: Future<Output = Error>,
+    {
+        emitter.emit(RunEvent::TurnStarted { turn }).await;
+        let asked = contained("the model", self.ask(turn, emitter));
+        let (mut reply, outcome) = unless(stop.as_mut(), asked).await??;
+        name_calls(&mut reply.message, turn);
+        self.usage += reply.usage.unwrap_or_default();
+        let (finish, usage, total) = (reply.finish.clone(), reply.usage, self.usage);
+        emitter.emit(RunEvent::TurnFinished { turn, finish, usage, total }).await;
+        self.add(turn, reply.message.clone(), emitter).await;
+        match outcome {
+            Outcome::Denied(_) => return Ok(Next::Finish(RunFinish::Denied)),
+            Outcome::Failed(_) => return Ok(Next::Finish(RunFinish::Failed)),
+            _ => {}
+        }
+        self.answer_calls(turn, reply, stop, emitter).await
+    }
+
+    /// Runs what the reply asks for, and says whether the model should be asked again.
+    async fn answer_calls<F>(
+        &mut self,
+        turn: u32,
+        reply: Reply,
+        stop: Pin<&mut F>,
+        emitter: &Emitter,
+    ) -> Result<Next, Error>
+    where
+        F: Future<Output = Error>,
+    {
+        let last = turn >= self.max_turns;
+        let calls: Vec<_> = reply.message.tool_calls().map(|call| self.call(turn, call)).collect();
+        if calls.is_empty() {
+            return Ok(Next::Finish(if last && !self.config.specs.is_empty() {
+                RunFinish::TurnLimit
+            } else {
+                finish_of(&reply.finish)
+            }));
+        }
+        let batch = Batch::new(turn, calls, self.parallel_calls, emitter);
+        let done = if last {
+            batch.refuse(&batch::no_more_turns()).await
+        } else {
+            batch.run(&self.tools, &self.config.specs, stop).await
+        };
+        for message in done.results() {
+            self.add(turn, message, emitter).await;
+        }
+        match done.error {
+            Some(error) => Err(error),
+            None if done.suspended => Ok(Next::Finish(RunFinish::Suspended)),
+            None if last => Ok(Next::Finish(RunFinish::TurnLimit)),
+            None => Ok(Next::Ask),
+        }
+    }
+
+    fn call(&self, turn: u32, part: &ToolCallPart) -> ToolCall {
+        let mut ctx = self.ctx.clone();
+        ctx.turn = turn;
+        ToolCall::new(part.name.clone(), part.arguments.clone())
+            .with_id(part.id.clone())
+            .with_context(ctx)
+    }
+
+    async fn add(&mut self, turn: u32, message: Message, emitter: &Emitter) {
+        self.request.messages.push(message.clone());
+        emitter.emit(RunEvent::Message { turn, message }).await;
+    }
+
+    async fn ask(&self, turn: u32, emitter: &Emitter) -> Result<(Reply, Outcome), Error> {
+        let mut request = self.request.clone();
+        request.ctx = self.ctx.clone();
+        request.ctx.turn = turn;
+        if turn >= self.max_turns {
+            request.tools = Default::default();
+            request.tool_choice = None;
+        }
+        let stream = request.stream;
+        let response = self.model.clone().oneshot(request).await.map_err(Into::into)?;
+        let reply = match response.body {
+            ModelBody::Full(reply) if !stream => *reply,
+            ModelBody::Full(reply) => {
+                for event in reply.clone().into_events() {
+                    emitter.emit(RunEvent::Model { turn, event }).await;
+                }
+                *reply
+            }
+            ModelBody::Stream(events) => gather(turn, events, stream.then_some(emitter)).await?,
+        };
+        Ok((reply, response.head.outcome))
+    }
+}
+
+/// Puts a streamed reply together and passes its events on, if anybody wants them.
+async fn gather(
+    turn: u32,
+    mut events: ModelStream,
+    emitter: Option<&Emitter>,
+) -> Result<Reply, Error> {
+    let mut collector = Collector::new();
+    while let Some(event) = poll_fn(|cx| events.as_mut().poll_next(cx)).await {
+        let event = event?;
+        collector.push(event.clone())?;
+        if let Some(emitter) = emitter {
+            emitter.emit(RunEvent::Model { turn, event }).await;
+        }
+    }
+    collector.finish()
+}
+
+/// Gives every call of a reply an id of its own: results are told apart by it.
+fn name_calls(message: &mut Message, turn: u32) {
+    let mut seen = HashSet::new();
+    let unique =
+        message.tool_calls().all(|call| !call.id.is_empty() && seen.insert(call.id.clone()));
+    if unique {
+        return;
+    }
+    let taken: HashSet<CallId> = message.tool_calls().map(|call| call.id.clone()).collect();
+    let mut fresh =
+        (1..).map(|n| CallId::from(format!("call_{turn}_{n}"))).filter(|id| !taken.contains(id));
+    let mut seen = HashSet::new();
+    for part in message.parts_mut() {
+        if let Part::ToolCall(call) = part
+            && (call.id.is_empty() || !seen.insert(call.id.clone()))
+        {
+            call.id = fresh.next().unwrap_or_default();
+        }
+    }
+}
+
+fn finish_of(reason: &FinishReason) -> RunFinish {
+    match reason {
+        FinishReason::Length => RunFinish::Length,
+        FinishReason::ContentFilter => RunFinish::ContentFilter,
+        FinishReason::Error => RunFinish::Failed,
+        _ => RunFinish::Answered,
+    }
+}

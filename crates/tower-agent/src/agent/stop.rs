@@ -1,0 +1,50 @@
+use std::{
+    future::{Future, pending},
+    panic::AssertUnwindSafe,
+    pin::{Pin, pin},
+};
+
+use futures_util::{
+    FutureExt,
+    future::{Either, select},
+};
+use tokio::time::{Instant, sleep_until};
+use tower_agent_core::{Context, Effect, Error, ErrorKind};
+
+/// Resolves when the run has to stop, with the reason.
+pub(super) async fn stopped(ctx: Context) -> Error {
+    let deadline = async {
+        match ctx.deadline() {
+            Some(deadline) => sleep_until(Instant::from_std(deadline)).await,
+            None => pending().await,
+        }
+    };
+    match select(pin!(ctx.cancellation().cancelled()), pin!(deadline)).await {
+        Either::Left(_) => Error::new(ErrorKind::Cancelled, "the run was cancelled"),
+        Either::Right(_) => Error::new(ErrorKind::Timeout, "the run's deadline has passed"),
+    }
+}
+
+/// Runs a future unless the run has to stop first.
+pub(super) async fn unless<F: Future>(
+    stop: Pin<&mut impl Future<Output = Error>>,
+    future: F,
+) -> Result<F::Output, Error> {
+    match select(stop, pin!(future)).await {
+        Either::Left((error, _)) => Err(error),
+        Either::Right((output, _)) => Ok(output),
+    }
+}
+
+/// Runs a future and turns its panic into an error that does not repeat the panic's text to a model.
+pub(super) async fn contained<T>(
+    what: &str,
+    future: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    AssertUnwindSafe(future).catch_unwind().await.unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<&str>().map(ToString::to_string);
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(Error::new(ErrorKind::Panic, format!("{what} panicked: {text}"))
+            .with_effect(Effect::Unknown))
+    })
+}
