@@ -157,6 +157,15 @@ impl Json {
         })
     }
 
+    /// Whether it is a JSON object, by its first character where it was not parsed yet.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        match self.0.value.get() {
+            Some(value) => value.as_ref().is_ok_and(Value::is_object),
+            None => self.as_str().trim_ascii_start().starts_with('{'),
+        }
+    }
+
     /// Whether there is no text but spaces, which as arguments means that there are none.
     pub(crate) fn is_blank(&self) -> bool {
         self.0.text.get().is_some_and(|text| text.trim_ascii().is_empty())

@@ -7,7 +7,7 @@ mod set;
 mod single;
 
 #[cfg(feature = "agent")]
-pub(crate) use self::function::misfit;
+pub(crate) use self::function::read;
 #[cfg(feature = "schema")]
 pub use self::function::tool_fn;
 pub use self::{

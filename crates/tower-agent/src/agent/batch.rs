@@ -1,4 +1,4 @@
-use std::{collections::VecDeque, future::Future, pin::Pin, time::Duration};
+use std::{future::Future, pin::Pin, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
 use tokio::time::Instant;
@@ -17,38 +17,31 @@ use super::{
 /// The calls of one turn. Each of them gets exactly one output.
 pub(super) struct Batch<'a> {
     turn: u32,
-    calls: Vec<ToolCall>,
-    outputs: Vec<Option<ToolOutput>>,
+    calls: Vec<(ToolCall, State)>,
     limit: usize,
     emitter: &'a Emitter,
 }
 
+enum State {
+    Waiting,
+    Running(Instant),
+    Done(Box<ToolOutput>),
+}
+
 /// What came of a batch.
 pub(super) struct Done {
-    results: Vec<ToolResultPart>,
+    /// The results as messages, in the order of the calls. A suspended call has none yet.
+    pub(super) results: Vec<Message>,
     /// Whether a call waits for somebody.
     pub(super) suspended: bool,
     /// Why the run has to end.
     pub(super) error: Option<Error>,
 }
 
-impl Done {
-    /// The results as messages, in the order of the calls. A suspended call has none yet.
-    pub(super) fn results(&self) -> impl Iterator<Item = Message> + use<> {
-        self.results.clone().into_iter().map(Message::tool_result)
-    }
-}
-
-struct Finished {
-    index: usize,
-    result: Result<ToolOutput, Error>,
-    took: Duration,
-}
-
 impl<'a> Batch<'a> {
     pub(super) fn new(turn: u32, calls: Vec<ToolCall>, limit: usize, emitter: &'a Emitter) -> Self {
-        let outputs = calls.iter().map(|_| None).collect();
-        Self { turn, calls, outputs, limit, emitter }
+        let calls = calls.into_iter().map(|call| (call, State::Waiting)).collect();
+        Self { turn, calls, limit, emitter }
     }
 
     /// Runs the calls, as many at once as the limit and the tools allow.
@@ -58,74 +51,73 @@ impl<'a> Batch<'a> {
         T::Error: Into<Error>,
         F: Future<Output = Error>,
     {
-        let mut waiting: VecDeque<usize> = (0..self.calls.len()).collect();
-        let mut busy: Vec<usize> = Vec::new();
         let mut running = FuturesUnordered::new();
         loop {
-            while let Some(index) = self.startable(&mut waiting, &busy, specs) {
-                busy.push(index);
-                if let Some(call) = self.calls.get(index).cloned() {
-                    self.emitter.emit(self.started(&call)).await;
-                    running.push(run_one(tools.clone(), index, call));
-                }
+            while let Some((index, call)) = self.start_next(running.len(), specs) {
+                self.announce(&call).await;
+                running.push(run_one(tools.clone(), index, call));
             }
-            let finished = match unless(stop.as_mut(), running.next()).await {
-                Ok(Some(finished)) => finished,
-                Ok(None) => return self.done(None).await,
-                Err(error) => {
-                    drop(running);
-                    return self.give_up(error).await;
-                }
+            let error = match unless(stop.as_mut(), running.next()).await {
+                Ok(None) => return self.done(None),
+                Ok(Some((index, result))) => self.finish(index, result).await,
+                Err(error) => Some(error),
             };
-            busy.retain(|index| *index != finished.index);
-            if let Some(error) = self.finish(finished).await {
+            if let Some(error) = error {
                 drop(running);
-                return self.give_up(error).await;
+                self.give_up(&error).await;
+                return self.done(Some(error));
             }
         }
     }
 
     /// Answers every call without running it.
     pub(super) async fn refuse(mut self, error: &Error) -> Done {
-        self.answer_open(error).await;
-        self.done(None).await
+        self.give_up(error).await;
+        self.done(None)
     }
 
-    /// The next call that may start now, taken from those that wait.
-    fn startable(
-        &self,
-        waiting: &mut VecDeque<usize>,
-        busy: &[usize],
-        specs: &Tools,
-    ) -> Option<usize> {
-        if busy.len() >= self.limit {
+    /// Marks the next call that may start now as running.
+    fn start_next(&mut self, running: usize, specs: &Tools) -> Option<(usize, ToolCall)> {
+        if running >= self.limit {
             return None;
         }
-        let position = waiting.iter().position(|index| {
-            let Some(call) = self.calls.get(*index) else { return false };
-            let alone = specs.find(&call.name).is_some_and(|spec| spec.one_at_a_time);
-            let same =
-                |busy: &usize| self.calls.get(*busy).is_some_and(|other| other.name == call.name);
-            !(alone && busy.iter().any(same))
-        })?;
-        waiting.remove(position)
+        let may_start = |(call, state): &(ToolCall, State)| {
+            matches!(state, State::Waiting)
+                && !(is_one_at_a_time(specs, call) && self.is_running(&call.name))
+        };
+        let index = self.calls.iter().position(may_start)?;
+        let (call, state) = self.calls.get_mut(index)?;
+        *state = State::Running(Instant::now());
+        Some((index, call.clone()))
+    }
+
+    fn is_running(&self, name: &str) -> bool {
+        let runs = |(call, state): &(ToolCall, State)| {
+            matches!(state, State::Running(_)) && call.name == *name
+        };
+        self.calls.iter().any(runs)
     }
 
     /// Records an output. An error is answered for the transcript and comes back, as it ends the run.
-    async fn finish(&mut self, Finished { index, result, took }: Finished) -> Option<Error> {
-        let call = self.calls.get(index)?.clone();
+    async fn finish(&mut self, index: usize, result: Result<ToolOutput, Error>) -> Option<Error> {
+        let (call, _) = self.calls.get(index)?;
         let (output, error) = match result {
             Ok(output) => (output, None),
             Err(error) if error.kind() == ErrorKind::Panic => {
-                (call.failed(&tool_panicked(&call, &error)), None)
+                (call.failed(&tool_panicked(call, &error)), None)
             }
             Err(error) => (call.failed(&error), Some(error)),
         };
-        self.record(index, &call, output, took).await;
+        self.record(index, output).await;
         error
     }
 
-    async fn record(&mut self, index: usize, call: &ToolCall, output: ToolOutput, took: Duration) {
+    async fn record(&mut self, index: usize, output: ToolOutput) {
+        let Some((call, state)) = self.calls.get_mut(index) else { return };
+        let took = match state {
+            State::Running(start) => start.elapsed(),
+            _ => Duration::ZERO,
+        };
         let record = ToolRecord {
             turn: self.turn,
             id: call.id.clone(),
@@ -134,81 +126,81 @@ impl<'a> Batch<'a> {
             output: output.clone(),
             took,
         };
-        if let Some(slot) = self.outputs.get_mut(index) {
-            *slot = Some(output);
-        }
+        *state = State::Done(Box::new(output));
         self.emitter.emit(RunEvent::ToolFinished(Box::new(record))).await;
     }
 
-    /// Answers what still ran or waited: the run ends.
-    async fn give_up(mut self, error: Error) -> Done {
-        let stopped = Error::new(ErrorKind::Cancelled, "the run ended")
-            .with_model_text("The run ended before this call was complete.");
-        let answer = if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Cancelled) {
-            &error
-        } else {
-            &stopped
-        };
-        self.answer_open(answer).await;
-        self.done(Some(error)).await
-    }
-
-    async fn answer_open(&mut self, error: &Error) {
+    /// Answers what still ran or waited, as the run ends.
+    async fn give_up(&mut self, reason: &Error) {
         for index in 0..self.calls.len() {
-            if let (Some(None), Some(call)) =
-                (self.outputs.get(index), self.calls.get(index).cloned())
-            {
-                let output = call.failed(error);
-                self.record(index, &call, output, Duration::ZERO).await;
-            }
+            let Some((call, state)) = self.calls.get(index) else { return };
+            let output = match state {
+                State::Waiting => call.failed(&not_started(reason)),
+                State::Running(_) => call.failed(&interrupted(reason)),
+                State::Done(_) => continue,
+            };
+            self.record(index, output).await;
         }
     }
 
-    async fn done(self, error: Option<Error>) -> Done {
-        let mut done =
-            Done { results: Vec::with_capacity(self.calls.len()), suspended: false, error };
-        for (call, output) in self.calls.into_iter().zip(self.outputs) {
-            match output {
-                Some(output) if output.outcome.is_suspended() => done.suspended = true,
-                Some(output) => done.results.push(ToolResultPart::new(call.id, call.name, &output)),
-                None => {}
+    fn done(self, error: Option<Error>) -> Done {
+        let results = Vec::with_capacity(self.calls.len());
+        let mut done = Done { results, suspended: false, error };
+        for (call, state) in self.calls {
+            match state {
+                State::Done(output) if output.outcome.is_suspended() => done.suspended = true,
+                State::Done(output) => {
+                    let result = ToolResultPart::new(call.id, call.name, &output);
+                    done.results.push(Message::tool_result(result));
+                }
+                // The loop leaves no call open.
+                State::Waiting | State::Running(_) => {}
             }
         }
         done
     }
 
-    fn started(&self, call: &ToolCall) -> RunEvent {
-        RunEvent::ToolStarted {
-            turn: self.turn,
-            id: call.id.clone(),
-            name: call.name.clone(),
-            arguments: call.arguments.clone(),
-        }
+    async fn announce(&self, call: &ToolCall) {
+        let (id, name) = (call.id.clone(), call.name.clone());
+        let arguments = call.arguments.clone();
+        let turn = self.turn;
+        self.emitter.emit(RunEvent::ToolStarted { turn, id, name, arguments }).await;
     }
 }
 
-async fn run_one<T>(tools: T, index: usize, call: ToolCall) -> Finished
+fn is_one_at_a_time(specs: &Tools, call: &ToolCall) -> bool {
+    specs.find(&call.name).is_some_and(|spec| spec.one_at_a_time)
+}
+
+async fn run_one<T>(tools: T, index: usize, call: ToolCall) -> (usize, Result<ToolOutput, Error>)
 where
     T: Service<ToolCall, Response = ToolOutput>,
     T::Error: Into<Error>,
 {
-    let start = Instant::now();
-    let result =
-        contained("a tool", tools.oneshot(call).map(|result| result.map_err(Into::into))).await;
-    Finished { index, result, took: start.elapsed() }
+    let answer = tools.oneshot(call).map(|result| result.map_err(Into::into));
+    (index, contained("a tool", answer).await)
 }
 
 fn tool_panicked(call: &ToolCall, error: &Error) -> Error {
-    let text = format!(
+    error.clone().with_model_text(format!(
         "The tool \"{}\" broke down. It may have done part of its work. Try another way.",
         call.name
-    );
-    error.clone().with_model_text(text)
+    ))
 }
 
-/// The answer to calls of a turn that offered no tools.
-pub(super) fn no_more_turns() -> Error {
-    Error::new(ErrorKind::Cancelled, "the turn limit is reached")
+/// What a call is answered with that ran when the run ended for a reason that is not its own.
+fn interrupted(reason: &Error) -> Error {
+    let text = "The run ended while this call was running; it may have done part of its work.";
+    Error::new(kind_for_others(reason), "the run ended").with_model_text(text)
+}
+
+fn not_started(reason: &Error) -> Error {
+    let text = "The run ended before this call was started; it did not run.";
+    Error::new(kind_for_others(reason), "the run ended")
         .with_effect(Effect::NotStarted)
-        .with_model_text("The limit of turns is reached; the call did not run.")
+        .with_model_text(text)
+}
+
+fn kind_for_others(reason: &Error) -> ErrorKind {
+    if reason.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Cancelled }
 }

@@ -16,7 +16,7 @@ use tower_service::Service;
 use uuid::Uuid;
 
 use super::Agent;
-use crate::Tool;
+use crate::{Tool, tool::read};
 
 impl<M, T> Agent<M, T> {
     /// Makes the agent a tool of another: it takes `{"input": text}` and answers with its last text.
@@ -71,9 +71,9 @@ where
     fn call(&mut self, call: ToolCall) -> Self::Future {
         let agent = self.agent.clone();
         Box::pin(async move {
-            let arguments: Arguments = match call.arguments.read() {
+            let arguments: Arguments = match read(&call) {
                 Ok(arguments) => arguments,
-                Err(fault) => return Ok(crate::tool::misfit(&call, &fault)),
+                Err(refusal) => return Ok(*refusal),
             };
             let ctx = call.ctx.nested(Uuid::now_v7().to_string(), call.id.clone());
             let run = agent.oneshot(RunRequest::user(arguments.input).with_context(ctx)).await?;

@@ -2,7 +2,7 @@ use std::{collections::HashSet, future::poll_fn, pin::Pin, pin::pin, sync::Arc};
 
 use tower::ServiceExt;
 use tower_agent_core::{
-    CallId, Collector, Context, Conversation, Error, FinishReason, Message, ModelBody,
+    CallId, Collector, Context, Conversation, Error, ErrorKind, FinishReason, Message, ModelBody,
     ModelRequest, ModelResponse, ModelStream, Outcome, Part, Reply, RunEvent, RunFinish,
     RunRequest, ToolCall, ToolCallPart, ToolOutput, Usage,
 };
@@ -10,7 +10,7 @@ use tower_service::Service;
 use uuid::Uuid;
 
 use super::{
-    batch::{self, Batch},
+    batch::Batch,
     builder::Config,
     emit::Emitter,
     stop::{contained, stopped, unless},
@@ -124,11 +124,11 @@ where
         }
         let batch = Batch::new(turn, calls, self.parallel_calls, emitter);
         let done = if last {
-            batch.refuse(&batch::no_more_turns()).await
+            batch.refuse(&Error::new(ErrorKind::Cancelled, "the turn limit is reached")).await
         } else {
             batch.run(&self.tools, &self.config.specs, stop).await
         };
-        for message in done.results() {
+        for message in done.results {
             self.add(turn, message, emitter).await;
         }
         match done.error {

@@ -8,7 +8,9 @@ use std::{
 
 use pin_project_lite::pin_project;
 use serde::de::DeserializeOwned;
-use tower_agent_core::{Context, Error, ErrorKind, Operation, ToolCall, ToolOutput, ToolSpec};
+use tower_agent_core::{
+    Context, Error, ErrorKind, JsonError, Operation, ToolCall, ToolOutput, ToolSpec,
+};
 use tower_service::Service;
 
 use super::{IntoToolOutput, Tool};
@@ -102,31 +104,58 @@ where
     }
 
     fn call(&mut self, call: ToolCall) -> Self::Future {
-        match call.arguments.read::<T>() {
+        match read(&call) {
             Ok(arguments) => ToolFnFuture::running((self.function)(arguments, call.ctx)),
-            Err(fault) => ToolFnFuture::refused(misfit(&call, &fault)),
+            Err(refusal) => ToolFnFuture::refused(*refusal),
         }
     }
 }
 
-/// The answer to arguments that are no JSON, or not what the tool takes.
-pub(crate) fn misfit(call: &ToolCall, fault: &tower_agent_core::JsonError) -> ToolOutput {
+/// Reads the arguments, or says to the model why that cannot be done.
+pub(crate) fn read<T: DeserializeOwned>(call: &ToolCall) -> Result<T, Box<ToolOutput>> {
+    // serde would take an array for a struct, so the object comes first.
+    if !call.arguments.is_object()
+        && let Some(refusal) = refusal(call)
+    {
+        return Err(Box::new(refusal));
+    }
+    let misfit = |fault| Box::new(refusal(call).unwrap_or_else(|| misfit(call, &fault)));
+    call.arguments.read().map_err(misfit)
+}
+
+/// The answer to arguments that are no JSON object.
+pub(super) fn refusal(call: &ToolCall) -> Option<ToolOutput> {
     let tool = &call.name;
     let text = match call.arguments.check() {
+        Ok(()) if call.arguments.is_object() => return None,
         Ok(()) => format!(
-            "The arguments do not fit the tool \"{tool}\": {fault}. The tool did not run. Correct them and call it again."
+            "The arguments for the tool \"{tool}\" are not a JSON object. The tool did not run. \
+             Send them as an object and call it again."
         ),
-        Err(fault) if fault.is_cut_off() => {
-            format!(
-                "The arguments for the tool \"{tool}\" are cut off ({fault}). The tool did not run. Send the whole call again."
-            )
-        }
-        Err(fault) => {
-            format!(
-                "The arguments for the tool \"{tool}\" are not valid JSON: {fault}. The tool did not run. Correct them and call it again."
-            )
-        }
+        Err(fault) if fault.is_cut_off() => format!(
+            "The arguments for the tool \"{tool}\" are cut off ({fault}). The tool did not run. \
+             Send the whole call again."
+        ),
+        Err(fault) => format!(
+            "The arguments for the tool \"{tool}\" are not valid JSON: {fault}. The tool did not run. \
+             Correct them and call it again."
+        ),
     };
+    Some(refused(call, text))
+}
+
+fn misfit(call: &ToolCall, fault: &JsonError) -> ToolOutput {
+    let tool = &call.name;
+    refused(
+        call,
+        format!(
+            "The arguments do not fit the tool \"{tool}\": {fault}. The tool did not run. \
+             Correct them and call it again."
+        ),
+    )
+}
+
+fn refused(call: &ToolCall, text: String) -> ToolOutput {
     call.failed(&Error::new(ErrorKind::InvalidArguments, text.clone()).with_model_text(text))
 }
 

@@ -11,7 +11,7 @@ use tower::util::{Oneshot, ServiceExt};
 use tower_agent_core::{Error, ErrorKind, Operation, Str, ToolCall, ToolOutput, Tools};
 use tower_service::Service;
 
-use super::function::misfit;
+use super::function::refusal;
 use crate::boxed::BoxToolService;
 
 /// Leads a call to the tool of its name. It stands inside all layers of a [`ToolSet`](super::ToolSet), so a name that
@@ -54,9 +54,9 @@ impl Service<ToolCall> for ToolRouter {
         let Some(tool) = self.routes.get(&call.name) else {
             return ToolRouterFuture::answer(self.unknown(&call));
         };
-        match call.arguments.check() {
-            Ok(()) => ToolRouterFuture(State::Running(tool.clone().oneshot(call))),
-            Err(fault) => ToolRouterFuture::answer(misfit(&call, &fault)),
+        match refusal(&call) {
+            None => ToolRouterFuture(State::Running(tool.clone().oneshot(call))),
+            Some(output) => ToolRouterFuture::answer(output),
         }
     }
 }

@@ -63,7 +63,6 @@ pub struct ToolSet {
 
 impl ToolSet {
     /// Starts an empty set.
-    #[must_use]
     pub fn builder() -> ToolSetBuilder {
         ToolSetBuilder { tools: Vec::new(), layers: Identity::new() }
     }
