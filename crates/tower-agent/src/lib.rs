@@ -8,6 +8,7 @@ mod macros;
 mod boxed;
 mod describe;
 mod tool;
+mod verdict;
 
 #[cfg(feature = "agent")]
 pub mod agent;

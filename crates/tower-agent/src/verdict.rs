@@ -1,0 +1,80 @@
+use std::fmt;
+
+use tower_agent_core::{Denial, Operation, Str};
+
+/// What a before-hook decides.
+///
+/// A hook that returns nothing allows: one that returns early, or that was written before a variant existed,
+/// must not block every call by accident.
+///
+/// ```
+/// use tower_agent::{Denial, ToolCall, Verdict};
+///
+/// let verdict: Verdict<ToolCall> = ().into();
+/// assert!(matches!(verdict, Verdict::Allow));
+/// let verdict: Verdict<ToolCall> = Denial::new("Not on a Sunday.").into();
+/// assert!(matches!(verdict, Verdict::Deny(_)));
+/// ```
+#[derive(Default)]
+#[non_exhaustive]
+pub enum Verdict<O: Operation> {
+    /// Go on with the request as it is now.
+    #[default]
+    Allow,
+    /// Go on with this request in its place.
+    Modify(O),
+    /// Refuse; the model reads the message. An empty message becomes one that names the hook.
+    Deny(Denial),
+    /// Answer in the place of the service, which does not run.
+    Answer(O::Output),
+}
+
+impl<O: Operation> Verdict<O> {
+    /// Refuses with a message for the model.
+    pub fn deny(message: impl Into<Str>) -> Self {
+        Self::Deny(Denial::new(message))
+    }
+}
+
+impl<O: Operation> From<()> for Verdict<O> {
+    fn from((): ()) -> Self {
+        Self::Allow
+    }
+}
+
+impl<O: Operation> From<Denial> for Verdict<O> {
+    fn from(denial: Denial) -> Self {
+        Self::Deny(denial)
+    }
+}
+
+impl<O: Operation> From<Option<Denial>> for Verdict<O> {
+    fn from(denial: Option<Denial>) -> Self {
+        denial.map_or(Self::Allow, Self::Deny)
+    }
+}
+
+impl<O: Operation> fmt::Debug for Verdict<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Allow => f.write_str("Allow"),
+            Self::Modify(request) => f.debug_tuple("Modify").field(request).finish(),
+            Self::Deny(denial) => f.debug_tuple("Deny").field(denial).finish(),
+            Self::Answer(output) => f.debug_tuple("Answer").field(output).finish(),
+        }
+    }
+}
+
+/// What becomes of a call when a hook fails: returns an error, or panics.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Hash)]
+#[non_exhaustive]
+pub enum FailMode {
+    /// A hook that fails *before* the call ends it with an error, and nothing ran; one that fails *after* it
+    /// keeps the result and is logged.
+    #[default]
+    Split,
+    /// The call goes on as if the hook were not there: for observers.
+    Open,
+    /// The call is denied, or its result withheld: for guards.
+    Closed,
+}
