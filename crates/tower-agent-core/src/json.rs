@@ -96,13 +96,14 @@ impl Json {
     ///
     /// # Errors
     /// When the text is malformed, cut off, or nested deeper than 127 levels.
-    pub fn value(&self) -> Result<&Value, &JsonError> {
+    pub fn value(&self) -> Result<&Value, JsonError> {
         self.0
             .value
             .get_or_init(|| {
                 serde_json::from_str(self.as_str()).map_err(|error| JsonError::from_serde(&error))
             })
             .as_ref()
+            .map_err(Clone::clone)
     }
 
     /// Whether the text is JSON; cheaper than [`value`](Self::value) where nobody needs the value.
@@ -125,7 +126,7 @@ impl Json {
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         match self.0.text.get() {
             Some(text) => serde_json::from_str(text),
-            None => T::deserialize(self.value().map_err(Clone::clone)?),
+            None => T::deserialize(self.value()?),
         }
         .map_err(|error| JsonError::from_serde(&error))
     }
@@ -135,7 +136,7 @@ impl Json {
     /// # Errors
     /// When the text is no JSON; then nothing changes.
     pub fn make_mut(&mut self) -> Result<&mut Value, JsonError> {
-        self.value().map_err(Clone::clone)?;
+        self.value()?;
         let inner = Arc::make_mut(&mut self.0);
         inner.text = OnceLock::new();
         inner.digest = OnceLock::new();

@@ -39,6 +39,8 @@ pub mod truncate;
 
 #[cfg(feature = "agent")]
 pub use self::agent::Agent;
+#[cfg(feature = "plugin")]
+pub use self::plugin::{Plugin, PluginLayer};
 #[cfg(feature = "schema")]
 pub use self::tool::tool_fn;
 pub use self::{
@@ -48,6 +50,7 @@ pub use self::{
         BuildError, IntoToolOutput, RawToolFn, Tool, ToolFn, ToolFnFuture, ToolRouter,
         ToolRouterFuture, ToolSet, ToolSetBuilder,
     },
+    verdict::{FailMode, Verdict},
 };
 
 pub use tower_agent_core::*;

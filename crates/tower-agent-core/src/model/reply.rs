@@ -11,7 +11,6 @@ use crate::{
 
 /// The answer of a model: what is known at once, and a body that is whole or comes in pieces.
 #[derive(Debug, Default)]
-#[non_exhaustive]
 pub struct ModelResponse {
     /// What is known at once.
     pub head: ModelHead,

@@ -9,7 +9,6 @@ use crate::{
 
 /// The answer of an agent: what is known at once, and the steps of the run.
 #[derive(Debug, Default)]
-#[non_exhaustive]
 pub struct RunResponse {
     /// What is known at once.
     pub head: RunHead,

@@ -1,0 +1,237 @@
+//! How a hook's decision, or its failure, becomes the fate of a call.
+
+use std::{future::Future, panic::AssertUnwindSafe, time::Duration};
+
+use futures_util::FutureExt;
+use tower_agent_core::{
+    BoxError, Denial, Effect, Error, ErrorKind, Failure, Message, Operation, Origin, Outcome,
+    Output, Provenance, Reply, Role, RunRequest, Str, ToolOutput,
+};
+
+use super::{
+    leaf::Plugin,
+    trail::{Snapshot, Trail},
+};
+use crate::{FailMode, Verdict};
+
+/// What a call gets instead of going on.
+pub type Stop<O> = Result<<O as Operation>::Output, Error>;
+
+/// A request on its way down.
+#[derive(Debug)]
+pub struct Before<'a, O> {
+    pub(super) names: &'a [Str],
+    pub(super) trail: &'a mut Trail<O>,
+    pub(super) request: &'a mut O,
+}
+
+impl<O: Snapshot> Before<'_, O> {
+    pub(super) fn decide(
+        &mut self,
+        mode: FailMode,
+        hook: &'static str,
+        verdict: Result<Verdict<O>, Error>,
+    ) -> Option<Stop<O>> {
+        match verdict {
+            Ok(Verdict::Allow) => {}
+            Ok(Verdict::Modify(request)) => *self.request = request,
+            Ok(Verdict::Deny(denial)) => return Some(Ok(self.denied(denial))),
+            Ok(Verdict::Answer(output)) => return Some(Ok(self.answered(output))),
+            Err(error) => return self.failed(mode, hook, error),
+        }
+        if let Some(fault) = self.request.fault(self.trail.last()) {
+            return self.failed(mode, hook, Error::new(ErrorKind::InvalidArguments, fault));
+        }
+        self.trail.enter(self.request);
+        None
+    }
+
+    fn name(&self) -> &Str {
+        name_of(self.names, self.trail.entered())
+    }
+
+    fn denied(&self, mut denial: Denial) -> O::Output {
+        let name = self.name();
+        if denial.layer.is_empty() {
+            denial.layer = name.to_string().into();
+        }
+        if denial.message.trim().is_empty() {
+            denial.message = format!(
+                "This call was refused by \"{name}\" and did not run. Do not repeat it; find another way."
+            )
+            .into();
+        }
+        self.request.denied(denial)
+    }
+
+    fn answered(&self, mut output: O::Output) -> O::Output {
+        if output.provenance().by.is_none() && output.provenance().origin == Origin::Executed {
+            let marks = std::mem::take(&mut output.provenance_mut().marks);
+            *output.provenance_mut() = Provenance::made(Origin::Emulated, self.name().to_string());
+            output.provenance_mut().marks = marks;
+        }
+        output
+    }
+
+    fn failed(&mut self, mode: FailMode, hook: &'static str, error: Error) -> Option<Stop<O>> {
+        let error = hook_failed(self.names, self.trail.entered(), hook, error);
+        match mode {
+            FailMode::Open => {
+                // Half an edit is worse than none.
+                *self.request = self.trail.last().clone();
+                self.trail.enter(self.request);
+                None
+            }
+            FailMode::Closed => {
+                let text = format!(
+                    "A check of this call failed (\"{}\"), so it did not run.",
+                    self.name()
+                );
+                Some(Ok(self.denied(Denial::new(text).code("hook_failed"))))
+            }
+            FailMode::Split => Some(Err(error)),
+        }
+    }
+}
+
+/// A result on its way up.
+#[derive(Debug)]
+pub struct After<'a, O, T> {
+    pub(super) names: &'a [Str],
+    pub(super) trail: &'a mut Trail<O>,
+    /// The plugin whose turn it is.
+    pub(super) index: usize,
+    pub(super) result: &'a mut Result<T, Error>,
+    pub(super) took: Duration,
+    /// The plugin that answered an error.
+    pub(super) answered: Option<usize>,
+    /// Why the result had to be withheld.
+    pub(super) withheld: Option<Error>,
+}
+
+impl<'a, O: Snapshot, T> After<'a, O, T> {
+    pub(super) fn new(
+        names: &'a [Str],
+        trail: &'a mut Trail<O>,
+        result: &'a mut Result<T, Error>,
+        took: Duration,
+    ) -> Self {
+        let index = names.len();
+        Self { names, trail, index, result, took, answered: None, withheld: None }
+    }
+
+    /// Goes on to the next plugin outwards, and tells whether the call had entered it.
+    pub(super) fn enter(&mut self) -> bool {
+        self.index = self.index.saturating_sub(1);
+        let entered = self.index < self.trail.entered();
+        self.trail.leave(self.index);
+        entered
+    }
+
+    /// Puts what an error hook answered in the place of the error.
+    pub(super) fn answer(&mut self, hook: &'static str, answer: Result<Option<T>, Error>) {
+        match answer {
+            Ok(Some(output)) => {
+                *self.result = Ok(output);
+                self.answered = Some(self.index);
+            }
+            Ok(None) => {}
+            Err(error) => drop(hook_failed(self.names, self.index, hook, error)),
+        }
+    }
+}
+
+impl<O: Snapshot, T: Withhold> After<'_, O, T> {
+    /// Keeps the result if an after-hook failed, unless the plugin is a guard.
+    pub(super) fn settle(&mut self, mode: FailMode, hook: &'static str, done: Result<(), Error>) {
+        let Err(error) = done else { return };
+        let error = hook_failed(self.names, self.index, hook, error);
+        if mode == FailMode::Closed {
+            *self.result = Ok(T::withheld(&error));
+            self.withheld = Some(error);
+        }
+    }
+}
+
+/// What stands in the place of a result that a guard could not check.
+pub trait Withhold {
+    /// The stand-in.
+    fn withheld(error: &Error) -> Self;
+}
+
+const WITHHELD: &str = "The result was withheld because a check of it failed. It cannot be shown; do not repeat the call.";
+
+impl Withhold for ToolOutput {
+    fn withheld(error: &Error) -> Self {
+        let mut failure = Failure::from(error);
+        failure.effect = Effect::Completed;
+        Self::text(WITHHELD).with_outcome(Outcome::Failed(failure))
+    }
+}
+
+impl Withhold for Reply {
+    fn withheld(_: &Error) -> Self {
+        Self::new(Message::assistant(WITHHELD))
+    }
+}
+
+/// Runs a hook and turns its panic into an error.
+pub(super) async fn contained<T>(
+    hook: impl Future<Output = Result<T, BoxError>> + Send,
+) -> Result<T, Error> {
+    match AssertUnwindSafe(hook).catch_unwind().await {
+        Ok(result) => result.map_err(Error::from),
+        Err(payload) => Err(panicked(payload.as_ref())),
+    }
+}
+
+/// Runs a hook that awaits nothing and logs its panic.
+pub(super) fn contained_now(names: &[Str], index: usize, name: &'static str, hook: impl FnOnce()) {
+    if let Err(payload) = std::panic::catch_unwind(AssertUnwindSafe(hook)) {
+        drop(hook_failed(names, index, name, panicked(payload.as_ref())));
+    }
+}
+
+fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text =
+        text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+    Error::new(ErrorKind::Panic, format!("panicked: {text}"))
+}
+
+/// The error of a failed hook, which names plugin and hook; it is logged here, whatever becomes of it.
+pub(super) fn hook_failed(names: &[Str], index: usize, hook: &str, cause: Error) -> Error {
+    let name = name_of(names, index);
+    tracing::warn!(plugin = %name, hook, error = %cause, "a hook failed");
+    Error::new(ErrorKind::Hook, format!("{hook} failed: {cause}"))
+        .with_layer(name.to_string())
+        .with_effect(Effect::NotStarted)
+        .with_model_text("A check of this call failed, so it did not run.")
+        .with_source(cause)
+}
+
+fn name_of(names: &[Str], index: usize) -> &Str {
+    static UNKNOWN: std::sync::LazyLock<Str> = std::sync::LazyLock::new(|| "plugin".into());
+    names.get(index).unwrap_or(&UNKNOWN)
+}
+
+/// Shows a plugin the user's messages that a run answers.
+pub(super) async fn read_input<P: Plugin + ?Sized>(
+    plugin: &P,
+    run: &mut RunRequest,
+) -> Result<Verdict<RunRequest>, Error> {
+    for index in 0..run.input.len() {
+        let Some(before) = run.input.get(index).filter(|message| *message.role() == Role::User)
+        else {
+            continue;
+        };
+        let mut message = before.clone();
+        contained(plugin.on_user_message(&run.ctx, &mut message)).await?;
+        if !run.input.get(index).is_some_and(|before| before.ptr_eq(&message))
+            && let Some(slot) = run.input.make_mut().get_mut(index)
+        {
+            *slot = message;
+        }
+    }
+    Ok(Verdict::Allow)
+}
