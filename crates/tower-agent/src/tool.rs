@@ -3,13 +3,15 @@
 mod function;
 mod output;
 mod router;
+#[cfg(feature = "schema")]
+mod schema;
 mod set;
 mod single;
 
 #[cfg(feature = "agent")]
 pub(crate) use self::function::read;
 #[cfg(feature = "schema")]
-pub use self::function::tool_fn;
+pub use self::schema::tool_fn;
 pub use self::{
     function::{RawToolFn, ToolFn, ToolFnFuture},
     output::IntoToolOutput,

@@ -8,58 +8,10 @@ use std::{
 
 use pin_project_lite::pin_project;
 use serde::de::DeserializeOwned;
-use tower_agent_core::{
-    Context, Error, ErrorKind, JsonError, Operation, ToolCall, ToolOutput, ToolSpec,
-};
+use tower_agent_core::{Context, Error, ErrorKind, JsonError, Operation, ToolCall, ToolOutput};
 use tower_service::Service;
 
-use super::{IntoToolOutput, Tool};
-
-/// Makes a tool of an async function; the JSON Schema of its arguments comes from their type.
-///
-/// Arguments that do not fit the type are answered with a readable failure that names the place, and the
-/// function does not run.
-///
-/// ```
-/// use schemars::JsonSchema;
-/// use serde::Deserialize;
-/// use tower::ServiceExt;
-/// use tower_agent::{Context, ToolCall, tool_fn};
-///
-/// #[derive(Deserialize, JsonSchema)]
-/// struct Add {
-///     a: i64,
-///     b: i64,
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let add = tool_fn("add", "Adds two numbers", |args: Add, _: Context| async move { (args.a + args.b).to_string() });
-/// assert!(add.spec().input_schema.as_str().contains("int64"));
-///
-/// let sum = add.clone().oneshot(ToolCall::new("add", r#"{"a": 2, "b": 3}"#)).await?;
-/// assert_eq!(sum.joined_text(), "5");
-///
-/// let refused = add.oneshot(ToolCall::new("add", r#"{"a": 2}"#)).await?;
-/// assert!(refused.joined_text().contains("missing field `b`"));
-/// # Ok(())
-/// # }
-/// ```
-#[cfg(feature = "schema")]
-pub fn tool_fn<T, F, Fut>(
-    name: impl Into<tower_agent_core::Str>,
-    description: impl Into<tower_agent_core::Str>,
-    function: F,
-) -> Tool<ToolFn<T, F>>
-where
-    T: DeserializeOwned + schemars::JsonSchema,
-    F: Fn(T, Context) -> Fut,
-    Fut: Future,
-    Fut::Output: IntoToolOutput,
-{
-    let schema = schemars::schema_for!(T).to_value();
-    Tool::new(ToolSpec::new(name, description).with_input_schema(schema), ToolFn::new(function))
-}
+use super::IntoToolOutput;
 
 /// A function of parsed arguments as a service.
 pub struct ToolFn<T, F> {
