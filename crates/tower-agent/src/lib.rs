@@ -10,6 +10,9 @@ mod describe;
 mod tool;
 mod verdict;
 
+#[cfg(feature = "full")]
+pub mod guide;
+
 #[cfg(feature = "agent")]
 pub mod agent;
 #[cfg(feature = "allow-list")]
