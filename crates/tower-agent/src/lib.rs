@@ -6,6 +6,8 @@
 mod macros;
 
 mod boxed;
+#[cfg(any(feature = "hooks", feature = "plugin"))]
+mod contain;
 mod describe;
 mod tool;
 mod verdict;
@@ -53,7 +55,7 @@ pub use self::{
         BuildError, IntoToolOutput, RawToolFn, Tool, ToolFn, ToolFnFuture, ToolRouter,
         ToolRouterFuture, ToolSet, ToolSetBuilder,
     },
-    verdict::{FailMode, Verdict},
+    verdict::{FailMode, IntoHookResult, IntoVerdict, Verdict},
 };
 
 pub use tower_agent_core::*;

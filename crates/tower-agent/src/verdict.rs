@@ -1,6 +1,6 @@
 use std::fmt;
 
-use tower_agent_core::{Denial, Operation, Str};
+use tower_agent_core::{BoxError, Denial, Operation, Str};
 
 /// What a before-hook decides.
 ///
@@ -62,6 +62,52 @@ impl<O: Operation> fmt::Debug for Verdict<O> {
             Self::Deny(denial) => f.debug_tuple("Deny").field(denial).finish(),
             Self::Answer(output) => f.debug_tuple("Answer").field(output).finish(),
         }
+    }
+}
+
+/// What a before-hook may return: whatever is [`Into<Verdict>`](Verdict), or a `Result` of it.
+///
+/// An error is a failed hook, not a refusal; the hook's [`FailMode`] says what becomes of the call.
+pub trait IntoVerdict<O: Operation> {
+    /// The verdict, unless the hook failed.
+    ///
+    /// # Errors
+    /// Why the hook failed.
+    fn into_verdict(self) -> Result<Verdict<O>, BoxError>;
+}
+
+impl<O: Operation, T: Into<Verdict<O>>> IntoVerdict<O> for T {
+    fn into_verdict(self) -> Result<Verdict<O>, BoxError> {
+        Ok(self.into())
+    }
+}
+
+impl<O: Operation, T: Into<Verdict<O>>, E: Into<BoxError>> IntoVerdict<O> for Result<T, E> {
+    fn into_verdict(self) -> Result<Verdict<O>, BoxError> {
+        self.map(Into::into).map_err(Into::into)
+    }
+}
+
+/// What an after-hook may return: nothing, or a `Result` of nothing.
+///
+/// An error is a failed hook; the hook's [`FailMode`] says what becomes of the result.
+pub trait IntoHookResult {
+    /// Nothing, unless the hook failed.
+    ///
+    /// # Errors
+    /// Why the hook failed.
+    fn into_hook_result(self) -> Result<(), BoxError>;
+}
+
+impl IntoHookResult for () {
+    fn into_hook_result(self) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+impl<E: Into<BoxError>> IntoHookResult for Result<(), E> {
+    fn into_hook_result(self) -> Result<(), BoxError> {
+        self.map_err(Into::into)
     }
 }
 

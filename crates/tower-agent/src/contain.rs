@@ -1,0 +1,348 @@
+//! What is done about a hook that fails: one set of rules for every kind of hook.
+
+use std::{
+    any::Any,
+    borrow::Cow,
+    fmt,
+    future::Future,
+    ops::Deref,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use pin_project_lite::pin_project;
+use tower_agent_core::{
+    BoxError, Denial, Effect, Error, ErrorKind, Json, JsonError, Mark, Operation, Origin, Output,
+    ToolCall,
+};
+
+use crate::{FailMode, IntoHookResult, IntoVerdict, Verdict};
+
+/// The code of a denial whose reason is that a hook failed.
+pub(crate) const HOOK_FAILED: &str = "hook_failed";
+
+/// The name of a hook. A clone allocates nothing, whoever made the name.
+#[derive(Clone)]
+pub(crate) enum HookName {
+    Static(&'static str),
+    Shared(Arc<str>),
+}
+
+impl HookName {
+    /// The name as a denial or an error carries it.
+    pub(crate) fn to_cow(&self) -> Cow<'static, str> {
+        match self {
+            Self::Static(name) => Cow::Borrowed(name),
+            Self::Shared(name) => Cow::Owned(String::from(&**name)),
+        }
+    }
+}
+
+impl Deref for HookName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Static(name) => name,
+            Self::Shared(name) => name,
+        }
+    }
+}
+
+impl From<Cow<'static, str>> for HookName {
+    fn from(name: Cow<'static, str>) -> Self {
+        match name {
+            Cow::Borrowed(name) => Self::Static(name),
+            Cow::Owned(name) => Self::Shared(name.into()),
+        }
+    }
+}
+
+impl fmt::Debug for HookName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+/// Calls a hook. A panic becomes an error of kind [`Hook`](ErrorKind::Hook) that names it.
+///
+/// `hook` says which of its hooks it is, such as `before`. The effect is [`Unknown`](Effect::Unknown) until the
+/// caller, who knows where it stands, sets it.
+pub(crate) fn contain<T>(name: &str, hook: &str, call: impl FnOnce() -> T) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(name, hook, &*panic))
+}
+
+pin_project! {
+    /// The async twin of [`contain`]: a future of a hook that ends in an error where the hook panics.
+    pub(crate) struct Contained<F> {
+        #[pin]
+        future: F,
+        name: HookName,
+        hook: &'static str,
+    }
+}
+
+impl<F: Future> Contained<F> {
+    /// Watches over a future of the hook.
+    pub(crate) fn new(name: HookName, hook: &'static str, future: F) -> Self {
+        Self { future, name, hook }
+    }
+}
+
+/// Calls an async hook, where making the future may panic as well.
+pub(crate) fn contain_async<F: Future>(
+    name: &HookName,
+    hook: &'static str,
+    make: impl FnOnce() -> F,
+) -> Result<Contained<F>, Error> {
+    let future = contain(name, hook, make)?;
+    Ok(Contained::new(name.clone(), hook, future))
+}
+
+impl<F: Future> Future for Contained<F> {
+    type Output = Result<F::Output, Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let polled = contain(this.name, this.hook, || this.future.poll(cx));
+        match polled {
+            Ok(poll) => Poll::Ready(Ok(ready!(poll))),
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+}
+
+/// The error of a hook that panicked.
+pub(crate) fn panicked(name: &str, hook: &str, panic: &(dyn Any + Send)) -> Error {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    hook_error(name, format!("`{hook}` panicked: {text}"))
+}
+
+/// The error of a hook that returned one.
+pub(crate) fn raised(name: &str, hook: &str, source: impl Into<BoxError>) -> Error {
+    hook_error(name, format!("`{hook}` failed")).with_source(source)
+}
+
+fn hook_error(name: &str, message: String) -> Error {
+    Error::new(ErrorKind::Hook, message).with_layer(name.to_owned())
+}
+
+/// The error of a before-hook: nothing ran, and the model is told so.
+pub(crate) fn before_failed(name: &str, error: Error) -> Error {
+    let text = format!("The call did not run, because the hook `{name}` failed. {ADVICE}");
+    error.with_effect(Effect::NotStarted).with_model_text(text)
+}
+
+/// The error of an after-hook: the call ran, and the model is told so.
+pub(crate) fn after_failed(name: &str, error: Error) -> Error {
+    let text = format!(
+        "The call ran, but its result is withheld, because the hook `{name}` failed. {ADVICE}"
+    );
+    error.with_effect(Effect::Completed).with_model_text(text)
+}
+
+const ADVICE: &str =
+    "This is a fault of the system and not of the call; repeating it will hardly help.";
+
+/// What a before-hook may have changed, kept while it runs.
+pub(crate) struct Before<O> {
+    mode: FailMode,
+    /// Arguments that the hook replaces are checked, and what the model wrote itself is not.
+    arguments: Option<Json>,
+    /// A hook that fails open must leave no half-made edit behind.
+    request: Option<O>,
+}
+
+impl<O: Operation> Before<O> {
+    /// Notes how the request is before the hook sees it.
+    pub(crate) fn new(mode: FailMode, request: &O) -> Self {
+        let arguments = tool_call(request).map(|call| call.arguments.clone());
+        let request = (mode == FailMode::Open).then(|| request.clone());
+        Self { mode, arguments, request }
+    }
+
+    /// Carries out what the hook decided. `None`: the call goes on with `request` as it is now.
+    pub(crate) fn enforce(
+        self,
+        name: &HookName,
+        request: &mut O,
+        verdict: Result<Verdict<O>, Error>,
+    ) -> Option<Result<O::Output, Error>> {
+        let verdict = verdict.and_then(|verdict| self.checked(name, request, verdict));
+        match verdict {
+            Ok(Verdict::Allow | Verdict::Modify(_)) => None,
+            Ok(Verdict::Deny(denial)) => Some(Ok(deny(name, request, denial))),
+            Ok(Verdict::Answer(output)) => Some(Ok(answered(name, output))),
+            Err(error) => self.failed(name, request, error),
+        }
+    }
+
+    fn checked(
+        &self,
+        name: &HookName,
+        request: &mut O,
+        verdict: Verdict<O>,
+    ) -> Result<Verdict<O>, Error> {
+        let verdict = match verdict {
+            Verdict::Modify(modified) => {
+                *request = modified;
+                Verdict::Allow
+            }
+            verdict => verdict,
+        };
+        if matches!(verdict, Verdict::Allow)
+            && let (Some(before), Some(call)) = (&self.arguments, tool_call(request))
+            && !call.arguments.ptr_eq(before)
+        {
+            check_arguments(&call.arguments).map_err(|error| raised(name, "before", error))?;
+        }
+        Ok(verdict)
+    }
+
+    fn failed(
+        self,
+        name: &HookName,
+        request: &mut O,
+        error: Error,
+    ) -> Option<Result<O::Output, Error>> {
+        let error = before_failed(name, error);
+        match self.mode {
+            FailMode::Split => Some(Err(error)),
+            FailMode::Open => {
+                warn_failed(&error, "the call goes on without it");
+                *request = self.request?;
+                None
+            }
+            FailMode::Closed => {
+                warn_failed(&error, "the call is denied");
+                let denial = Denial::new(error.model_text()).code(HOOK_FAILED);
+                Some(Ok(deny(name, request, denial)))
+            }
+        }
+    }
+}
+
+/// Runs a sync before-hook and carries out what it decided. `None`: the call goes on with `request` as it is now.
+pub(crate) fn run_before<O: Operation, V: IntoVerdict<O>>(
+    name: &HookName,
+    mode: FailMode,
+    request: &mut O,
+    hook: impl FnOnce(&mut O) -> V,
+) -> Option<Result<O::Output, Error>> {
+    let before = Before::new(mode, request);
+    let verdict = flatten(name, "before", contain(name, "before", || hook(request).into_verdict()));
+    before.enforce(name, request, verdict)
+}
+
+/// Runs a sync after-hook. If it fails, its result is withheld from the caller of `withhold`, or kept if there is none.
+pub(crate) fn run_after<O: Operation, R: IntoHookResult>(
+    name: &HookName,
+    withhold: Option<&O>,
+    output: &mut O::Output,
+    hook: impl FnOnce(&mut O::Output) -> R,
+) {
+    let result = contain(name, "after", || hook(output).into_hook_result());
+    if let Err(error) = flatten(name, "after", result) {
+        failed_after(name, withhold, output, error);
+    }
+}
+
+/// Joins a panic and a returned error.
+pub(crate) fn flatten<T>(
+    name: &str,
+    hook: &str,
+    result: Result<Result<T, BoxError>, Error>,
+) -> Result<T, Error> {
+    result?.map_err(|error| raised(name, hook, error))
+}
+
+/// What an after-hook that failed leads to: a fixed text replaces the output, or it stays if there is no request to
+/// answer, which is how every mode but [`Closed`](FailMode::Closed) has it.
+pub(crate) fn failed_after<O: Operation>(
+    name: &HookName,
+    withhold: Option<&O>,
+    output: &mut O::Output,
+    error: Error,
+) {
+    let error = after_failed(name, error);
+    match withhold {
+        Some(request) => {
+            warn_failed(&error, "the result is withheld");
+            replace(name, &error, request, output);
+        }
+        None => warn_failed(&error, "the result is kept"),
+    }
+}
+
+/// Replaces an output by the text of an error; what layers noted on its way stays, what it carried does not.
+fn replace<O: Operation>(name: &HookName, error: &Error, request: &O, output: &mut O::Output) {
+    let mut safe = request.failed(error);
+    let mut provenance = output.provenance().clone();
+    provenance.mark(Mark::new(name.to_cow(), "withheld"));
+    *safe.provenance_mut() = provenance;
+    *output = safe;
+}
+
+/// An answer in the place of the service says who gave it, unless the hook said so itself.
+fn answered<T: Output>(name: &HookName, mut output: T) -> T {
+    let provenance = output.provenance_mut();
+    if provenance.origin == Origin::Executed && provenance.by.is_none() {
+        provenance.origin = Origin::Emulated;
+    }
+    provenance.by.get_or_insert_with(|| name.to_cow());
+    output
+}
+
+/// Refuses a call; the denial gets the name of the hook, and a text if it has none.
+fn deny<O: Operation>(name: &HookName, request: &O, mut denial: Denial) -> O::Output {
+    if denial.layer.is_empty() {
+        denial.layer = name.to_cow();
+    }
+    if denial.message.trim().is_empty() {
+        let (kind, target) = (O::KIND, request.name());
+        denial.message =
+            format!("The {kind} call `{target}` was refused by `{}`; it did not run.", &**name)
+                .into();
+    }
+    request.denied(denial)
+}
+
+/// Tells the operator that a hook failed and what that led to.
+pub(crate) fn warn_failed(error: &Error, consequence: &str) {
+    tracing::warn!(
+        hook = error.layer(),
+        effect = ?error.effect(),
+        error = %error,
+        "a hook failed; {consequence}"
+    );
+}
+
+fn check_arguments(arguments: &Json) -> Result<(), BoxError> {
+    arguments.check().map_err(|error: JsonError| BoxError::from(BrokenArguments(error)))?;
+    if arguments.is_object() {
+        return Ok(());
+    }
+    Err("it replaced the arguments by something that is no JSON object".into())
+}
+
+/// Tells that a hook and not the model wrote arguments that cannot be read.
+#[derive(Debug)]
+struct BrokenArguments(JsonError);
+
+impl fmt::Display for BrokenArguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it replaced the arguments by something that is no JSON: {}", self.0)
+    }
+}
+
+impl std::error::Error for BrokenArguments {}
+
+fn tool_call<O: Operation>(request: &O) -> Option<&ToolCall> {
+    (request as &dyn Any).downcast_ref()
+}
