@@ -6,7 +6,7 @@ use std::{
     fmt,
     future::Future,
     ops::Deref,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -70,8 +70,21 @@ impl fmt::Debug for HookName {
 ///
 /// `hook` says which of its hooks it is, such as `before`. The effect is [`Unknown`](Effect::Unknown) until the
 /// caller, who knows where it stands, sets it.
+///
+/// A panic that comes [from inside](inside) is none of the hook's and goes on as it is.
 pub(crate) fn contain<T>(name: &str, hook: &str, call: impl FnOnce() -> T) -> Result<T, Error> {
-    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| panicked(name, hook, &*panic))
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| match panic.downcast::<FromInside>() {
+        Ok(from_inside) => resume_unwind(from_inside.0),
+        Err(panic) => panicked(name, hook, &*panic),
+    })
+}
+
+struct FromInside(Box<dyn Any + Send>);
+
+/// Calls the service inside of a hook that runs around it, so that a panic there is not taken for the hook's.
+pub(crate) fn inside<T>(call: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|panic| resume_unwind(Box::new(FromInside(panic))))
 }
 
 pin_project! {
@@ -250,6 +263,28 @@ pub(crate) fn run_after<O: Operation, R: IntoHookResult>(
     let result = contain(name, "after", || hook(output).into_hook_result());
     if let Err(error) = flatten(name, "after", result) {
         failed_after(name, withhold, output, error);
+    }
+}
+
+/// Runs a sync error-hook. `None`: it did not handle the error.
+pub(crate) fn run_on_error<T: Output>(
+    name: &HookName,
+    hook: impl FnOnce() -> Option<T>,
+) -> Option<T> {
+    settle_on_error(name, contain(name, "on_error", hook))
+}
+
+/// An error-hook that failed has handled nothing.
+pub(crate) fn settle_on_error<T: Output>(
+    name: &HookName,
+    handled: Result<Option<T>, Error>,
+) -> Option<T> {
+    match handled {
+        Ok(output) => output.map(|output| answered(name, output)),
+        Err(failure) => {
+            warn_failed(&failure, "the error that it was asked about goes on");
+            None
+        }
     }
 }
 

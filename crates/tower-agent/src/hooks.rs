@@ -1,1 +1,16 @@
-//! To come.
+//! Closures as layers: before, after and around a call, for all three operations.
+#[macro_use]
+mod layer;
+
+mod after;
+mod after_call;
+mod answer;
+mod before;
+mod on_error;
+
+pub use self::{
+    after::{After, AfterFuture, AfterLayer, after},
+    after_call::{AfterCall, AfterCallFuture, AfterCallLayer, after_call},
+    before::{Before, BeforeFuture, BeforeLayer, before},
+    on_error::{OnError, OnErrorFuture, OnErrorLayer, on_error},
+};
