@@ -6,11 +6,15 @@ mod after;
 mod after_call;
 mod answer;
 mod before;
+mod before_async;
+mod from_fn;
 mod on_error;
 
 pub use self::{
     after::{After, AfterFuture, AfterLayer, after},
     after_call::{AfterCall, AfterCallFuture, AfterCallLayer, after_call},
     before::{Before, BeforeFuture, BeforeLayer, before},
+    before_async::{BeforeAsync, BeforeAsyncFuture, BeforeAsyncLayer, before_async},
+    from_fn::{FromFn, FromFnFuture, FromFnLayer, Next, from_fn},
     on_error::{OnError, OnErrorFuture, OnErrorLayer, on_error},
 };
