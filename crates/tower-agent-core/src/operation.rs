@@ -71,6 +71,9 @@ pub trait Output: fmt::Debug + Send + sealed::Sealed + Sized + 'static {
     /// What layers attach for those above them.
     fn extensions_mut(&mut self) -> &mut Extensions;
 
+    /// A second handle of a whole answer; there is none of a stream.
+    fn try_clone(&self) -> Option<Self>;
+
     /// Calls `duty` exactly once at the end: at once for a whole answer, otherwise after the last event, on an
     /// error, or when the stream is dropped.
     #[must_use]

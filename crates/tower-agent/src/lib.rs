@@ -55,7 +55,7 @@ pub use self::{
         BuildError, IntoToolOutput, RawToolFn, Tool, ToolFn, ToolFnFuture, ToolRouter,
         ToolRouterFuture, ToolSet, ToolSetBuilder,
     },
-    verdict::{FailMode, IntoHookResult, IntoVerdict, Verdict},
+    verdict::{FailMode, IntoEdited, IntoHookResult, IntoVerdict, Verdict},
 };
 
 pub use tower_agent_core::*;

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use tower_agent_core::{BoxError, Denial, Operation, Str};
+use tower_agent_core::{BoxError, Denial, Operation, Output, Str};
 
 /// What a before-hook decides.
 ///
@@ -107,6 +107,28 @@ impl IntoHookResult for () {
 
 impl<E: Into<BoxError>> IntoHookResult for Result<(), E> {
     fn into_hook_result(self) -> Result<(), BoxError> {
+        self.map_err(Into::into)
+    }
+}
+
+/// What an async after-hook may return: the answer that it was given, edited or not, or another one; or a `Result`
+/// of it.
+pub trait IntoEdited<T> {
+    /// The answer, unless the hook failed.
+    ///
+    /// # Errors
+    /// Why the hook failed.
+    fn into_edited(self) -> Result<T, BoxError>;
+}
+
+impl<T: Output> IntoEdited<T> for T {
+    fn into_edited(self) -> Result<T, BoxError> {
+        Ok(self)
+    }
+}
+
+impl<T: Output, E: Into<BoxError>> IntoEdited<T> for Result<T, E> {
+    fn into_edited(self) -> Result<T, BoxError> {
         self.map_err(Into::into)
     }
 }

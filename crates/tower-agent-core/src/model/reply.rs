@@ -244,6 +244,15 @@ impl Output for ModelResponse {
         &mut self.head.extensions
     }
 
+    fn try_clone(&self) -> Option<Self> {
+        match &self.body {
+            ModelBody::Full(reply) => {
+                Some(Self { head: self.head.clone(), body: ModelBody::Full(reply.clone()) })
+            }
+            ModelBody::Stream(_) => None,
+        }
+    }
+
     fn on_end<F: FnOnce(End) + Send + 'static>(self, duty: F) -> Self {
         let outcome = self.head.outcome.clone();
         self.map_body(|body| match body {

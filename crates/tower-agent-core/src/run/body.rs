@@ -146,6 +146,10 @@ impl Output for RunResponse {
         &mut self.head.extensions
     }
 
+    fn try_clone(&self) -> Option<Self> {
+        None
+    }
+
     fn on_end<F: FnOnce(End) + Send + 'static>(self, duty: F) -> Self {
         let outcome = self.head.outcome.clone();
         self.map_body(|body| RunBody::new(Ending::new(body.0, outcome, duty)))

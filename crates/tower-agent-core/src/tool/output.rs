@@ -102,6 +102,10 @@ impl Output for ToolOutput {
         &mut self.extensions
     }
 
+    fn try_clone(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
     fn on_end<F: FnOnce(End) + Send + 'static>(self, duty: F) -> Self {
         duty(End::new(EndReason::Complete(self.outcome.clone())));
         self
