@@ -208,6 +208,15 @@ impl Context {
         Self { extensions: self.extensions.clone(), ..Self::from(Arc::new(run)) }
     }
 
+    /// Whether nothing of the call's own part was changed between two handles of it.
+    #[must_use]
+    pub fn is_untouched(&self, before: &Self) -> bool {
+        self.same_run(before)
+            && self.extensions.ptr_eq(&before.extensions)
+            && (self.turn, self.attempt) == (before.turn, before.attempt)
+            && self.deadline == before.deadline
+    }
+
     /// Whether both belong to the same run.
     #[must_use]
     pub fn same_run(&self, other: &Self) -> bool {

@@ -35,6 +35,15 @@ impl Extensions {
         Self(None)
     }
 
+    /// Whether two handles share one table, so that nothing was inserted or removed between them.
+    #[must_use]
+    pub fn ptr_eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs),
+            (ours, theirs) => ours.is_none() && theirs.is_none(),
+        }
+    }
+
     /// Adds a value and returns the handle of the one it replaces.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) -> Option<Arc<T>> {
         let entry = (type_name::<T>(), Arc::new(value) as Arc<dyn Any + Send + Sync>);

@@ -66,20 +66,28 @@ impl fmt::Debug for HookName {
     }
 }
 
+/// What a hook panicked with.
+pub(crate) type Panic = Box<dyn Any + Send>;
+
 /// Calls a hook. A panic becomes an error of kind [`Hook`](ErrorKind::Hook) that names it.
 ///
 /// `hook` says which of its hooks it is, such as `before`. The effect is [`Unknown`](Effect::Unknown) until the
 /// caller, who knows where it stands, sets it.
-///
-/// A panic that comes [from inside](inside) is none of the hook's and goes on as it is.
 pub(crate) fn contain<T>(name: &str, hook: &str, call: impl FnOnce() -> T) -> Result<T, Error> {
+    caught(call).map_err(|panic| panicked(name, hook, &*panic))
+}
+
+/// Calls hooks of which only the panic tells who it was.
+///
+/// A panic that comes [from inside](inside) is none of theirs and goes on as it is.
+pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| match panic.downcast::<FromInside>() {
         Ok(from_inside) => resume_unwind(from_inside.0),
-        Err(panic) => panicked(name, hook, &*panic),
+        Err(panic) => panic,
     })
 }
 
-struct FromInside(Box<dyn Any + Send>);
+struct FromInside(Panic);
 
 /// Calls the service inside of a hook that runs around it, so that a panic there is not taken for the hook's.
 pub(crate) fn inside<T>(call: impl FnOnce() -> T) -> T {
@@ -325,7 +333,7 @@ fn replace<O: Operation>(name: &HookName, error: &Error, request: &O, output: &m
 }
 
 /// An answer in the place of the service says who gave it, unless the hook said so itself.
-fn answered<T: Output>(name: &HookName, mut output: T) -> T {
+pub(crate) fn answered<T: Output>(name: &HookName, mut output: T) -> T {
     let provenance = output.provenance_mut();
     if provenance.origin == Origin::Executed && provenance.by.is_none() {
         provenance.origin = Origin::Emulated;

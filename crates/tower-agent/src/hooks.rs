@@ -9,6 +9,8 @@ mod answer;
 mod before;
 mod before_async;
 mod from_fn;
+mod hooked;
+mod list;
 mod on_error;
 mod on_error_async;
 
@@ -19,6 +21,8 @@ pub use self::{
     before::{Before, BeforeFuture, BeforeLayer, before},
     before_async::{BeforeAsync, BeforeAsyncFuture, BeforeAsyncLayer, before_async},
     from_fn::{FromFn, FromFnFuture, FromFnLayer, Next, from_fn},
+    hooked::{Hooked, HookedFuture},
+    list::{Hook, HookList, HookListBuilder, NameError},
     on_error::{OnError, OnErrorFuture, OnErrorLayer, on_error},
     on_error_async::{OnErrorAsync, OnErrorAsyncFuture, OnErrorAsyncLayer, on_error_async},
 };

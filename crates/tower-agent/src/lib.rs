@@ -10,6 +10,8 @@ mod boxed;
 mod contain;
 mod describe;
 mod tool;
+#[cfg(any(feature = "hooks", feature = "plugin"))]
+mod trail;
 mod verdict;
 
 #[cfg(feature = "full")]
