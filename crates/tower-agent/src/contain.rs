@@ -237,7 +237,9 @@ impl<O: Operation> Before<O> {
             FailMode::Split => Some(Err(error)),
             FailMode::Open => {
                 warn_failed(&error, "the call goes on without it");
-                *request = self.request?;
+                if let Some(before) = self.request {
+                    *request = before;
+                }
                 None
             }
             FailMode::Closed => {

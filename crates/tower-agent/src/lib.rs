@@ -57,7 +57,7 @@ pub use self::{
         BuildError, IntoToolOutput, RawToolFn, Tool, ToolFn, ToolFnFuture, ToolRouter,
         ToolRouterFuture, ToolSet, ToolSetBuilder,
     },
-    verdict::{FailMode, IntoEdited, IntoHookResult, IntoVerdict, Verdict},
+    verdict::{FailMode, IntoEdited, IntoHookResult, IntoKeep, IntoVerdict, Verdict},
 };
 
 pub use tower_agent_core::*;

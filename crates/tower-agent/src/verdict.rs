@@ -111,6 +111,35 @@ impl<E: Into<BoxError>> IntoHookResult for Result<(), E> {
     }
 }
 
+/// What a hook on events may return: nothing, whether the event goes on (`false` drops it), or a `Result` of either.
+///
+/// An error is a failed hook; the hook's [`FailMode`] says what becomes of the event.
+pub trait IntoKeep {
+    /// Whether the event goes on, unless the hook failed.
+    ///
+    /// # Errors
+    /// Why the hook failed.
+    fn into_keep(self) -> Result<bool, BoxError>;
+}
+
+impl IntoKeep for () {
+    fn into_keep(self) -> Result<bool, BoxError> {
+        Ok(true)
+    }
+}
+
+impl IntoKeep for bool {
+    fn into_keep(self) -> Result<bool, BoxError> {
+        Ok(self)
+    }
+}
+
+impl<T: IntoKeep, E: Into<BoxError>> IntoKeep for Result<T, E> {
+    fn into_keep(self) -> Result<bool, BoxError> {
+        self.map_err(Into::into).and_then(IntoKeep::into_keep)
+    }
+}
+
 /// What an async after-hook may return: the answer that it was given, edited or not, or another one; or a `Result`
 /// of it.
 pub trait IntoEdited<T> {

@@ -60,7 +60,7 @@ use crate::{FailMode, IntoHookResult, contain::run_after};
 /// let count = after_call(|request: &ModelRequest, response: &mut ModelResponse| {
 ///     if let ModelBody::Full(reply) = &response.body {
 ///         let usage = reply.usage.unwrap_or_default();
-///         request.ctx.state().update("tokens", |sum: u64| sum + usage.input + usage.output);
+///         request.ctx.state().update("tokens", |sum| sum.unwrap_or(0) + usage.input + usage.output);
 ///     }
 /// });
 /// let stack = ServiceBuilder::new().layer(count.named("cost")).service(service_fn(
