@@ -44,6 +44,8 @@ pub mod truncate;
 pub use self::agent::Agent;
 #[cfg(feature = "plugin")]
 pub use self::plugin::{Plugin, PluginLayer};
+#[cfg(feature = "timeout")]
+pub use self::timeout::TimeoutLayer;
 #[cfg(feature = "schema")]
 pub use self::tool::tool_fn;
 pub use self::{
