@@ -44,6 +44,8 @@ pub mod truncate;
 pub use self::agent::Agent;
 #[cfg(feature = "plugin")]
 pub use self::plugin::{Plugin, PluginLayer};
+#[cfg(feature = "catch-panic")]
+pub use self::catch_panic::CatchPanicLayer;
 #[cfg(feature = "concurrency-limit")]
 pub use self::concurrency_limit::ConcurrencyLimitLayer;
 #[cfg(feature = "timeout")]
