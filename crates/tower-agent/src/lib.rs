@@ -48,6 +48,8 @@ pub use self::plugin::{Plugin, PluginLayer};
 pub use self::catch_panic::CatchPanicLayer;
 #[cfg(feature = "concurrency-limit")]
 pub use self::concurrency_limit::ConcurrencyLimitLayer;
+#[cfg(feature = "log")]
+pub use self::log::LogLayer;
 #[cfg(feature = "metrics")]
 pub use self::metrics::MetricsLayer;
 #[cfg(feature = "timeout")]

@@ -9,6 +9,7 @@ use tower_agent::{
     BoxToolService, ToolCall, ToolOutput,
     catch_panic::CatchPanicLayer,
     concurrency_limit::ConcurrencyLimitLayer,
+    log::LogLayer,
     metrics::MetricsLayer,
     timeout::{Limits, TimeoutLayer},
 };
