@@ -52,6 +52,8 @@ pub use self::concurrency_limit::ConcurrencyLimitLayer;
 pub use self::log::LogLayer;
 #[cfg(feature = "metrics")]
 pub use self::metrics::MetricsLayer;
+#[cfg(feature = "reload")]
+pub use self::reload::{ReloadHandle, ReloadLayer};
 #[cfg(feature = "timeout")]
 pub use self::timeout::TimeoutLayer;
 #[cfg(feature = "schema")]

@@ -52,6 +52,8 @@ async fn each_layer_alone_adds_nothing() {
     assert_eq!(second(stack.clone().layer(MetricsLayer::new()).service(leaf())), 0);
     assert_eq!(second(stack.clone().layer(CatchPanicLayer::new()).service(leaf())), 0);
     assert_eq!(second(stack.clone().layer(TimeoutLayer::new(seconds(30))).service(leaf())), 0);
+    // Nobody listens.
+    assert_eq!(second(stack.clone().layer(LogLayer::new()).service(leaf())), 0);
     let limits =
         TimeoutLayer::limits(Limits::new().head(seconds(1))).for_name("crawl", Limits::new());
     assert_eq!(second(stack.clone().layer(limits).service(leaf())), 0);
