@@ -52,7 +52,7 @@ pub use self::{
         ModelHead, ModelRequest, ModelResponse, ModelStream, OutputFormat, Part, PartDelta,
         PartStart, Reply, Role, Sampling, TextPart, ToolCallPart, ToolChoice, ToolResultPart,
     },
-    operation::{Operation, OperationKind, Output},
+    operation::{EventStream, Operation, OperationKind, Output},
     outcome::{Denial, Failure, Outcome, Suspension},
     provenance::{Mark, Origin, Provenance},
     run::{

@@ -1,4 +1,7 @@
-use std::fmt;
+use std::{fmt, pin::Pin};
+
+use futures_core::Stream;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Context, Denial, End, Error, Extensions, ModelRequest, ModelResponse, Outcome, Provenance,
@@ -56,6 +59,9 @@ pub trait Operation: Clone + fmt::Debug + Send + sealed::Sealed + 'static {
 
 /// What the answers of all three operations have in common.
 pub trait Output: fmt::Debug + Send + sealed::Sealed + Sized + 'static {
+    /// What its stream is made of, if it can come in pieces at all.
+    type Event: Send + 'static;
+
     /// What became of the call; of a stream, what was known at its head.
     fn outcome(&self) -> &Outcome;
 
@@ -78,10 +84,20 @@ pub trait Output: fmt::Debug + Send + sealed::Sealed + Sized + 'static {
     /// error, or when the stream is dropped.
     #[must_use]
     fn on_end<F: FnOnce(End) + Send + 'static>(self, duty: F) -> Self;
+
+    /// Replaces the stream of an answer that comes in pieces; a whole answer stays as it is.
+    #[must_use]
+    fn map_stream<F>(self, map: F) -> Self
+    where
+        F: FnOnce(EventStream<Self::Event>) -> EventStream<Self::Event>;
 }
 
+/// A boxed stream of the events of one of the three answers.
+pub type EventStream<T> = Pin<Box<dyn Stream<Item = Result<T, Error>> + Send>>;
+
 /// Which of the three operations.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OperationKind {
     /// A tool call.
     Tool,

@@ -92,6 +92,14 @@ impl<F: FnOnce(End)> OnEnd<F> {
         self.on_drop = reason;
     }
 
+    /// Runs something whose panic is what a later drop counts as.
+    pub(crate) fn watch<R>(&mut self, run: impl FnOnce() -> R) -> R {
+        let on_drop = std::mem::replace(&mut self.on_drop, EndReason::Failed(ErrorKind::Panic));
+        let result = run();
+        self.on_drop = on_drop;
+        result
+    }
+
     /// Carries the duty out as a drop would.
     pub fn settle_as_on_drop(&mut self) {
         let reason = std::mem::replace(&mut self.on_drop, EndReason::Dropped);
@@ -163,7 +171,7 @@ where
         if this.guard.is_settled() {
             return Poll::Ready(None);
         }
-        let item = ready!(this.stream.poll_next(cx));
+        let item = ready!(this.guard.watch(|| this.stream.poll_next(cx)));
         match &item {
             Some(Ok(event)) => {
                 if let Some(usage) = event.usage() {

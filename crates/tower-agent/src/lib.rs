@@ -48,6 +48,18 @@ pub mod truncate;
 pub use self::agent::Agent;
 #[cfg(feature = "plugin")]
 pub use self::plugin::{Plugin, PluginLayer};
+#[cfg(feature = "catch-panic")]
+pub use self::catch_panic::CatchPanicLayer;
+#[cfg(feature = "concurrency-limit")]
+pub use self::concurrency_limit::ConcurrencyLimitLayer;
+#[cfg(feature = "log")]
+pub use self::log::LogLayer;
+#[cfg(feature = "metrics")]
+pub use self::metrics::MetricsLayer;
+#[cfg(feature = "reload")]
+pub use self::reload::{ReloadHandle, ReloadLayer};
+#[cfg(feature = "timeout")]
+pub use self::timeout::TimeoutLayer;
 #[cfg(feature = "schema")]
 pub use self::tool::tool_fn;
 pub use self::{

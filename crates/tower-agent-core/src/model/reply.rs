@@ -4,8 +4,8 @@ use futures_core::Stream;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Collector, End, EndReason, Error, Extensions, FinishReason, Json, Message, ModelEvent, Outcome,
-    Output, Part, PartDelta, PartStart, Provenance, Str, Usage,
+    Collector, End, EndReason, Error, EventStream, Extensions, FinishReason, Json, Message,
+    ModelEvent, Outcome, Output, Part, PartDelta, PartStart, Provenance, Str, Usage,
     settle::{Ending, Progress},
 };
 
@@ -46,7 +46,7 @@ pub enum ModelBody {
 }
 
 /// A boxed stream of events. Boxed once at its leaf; a layer that transforms it boxes its own adaptor.
-pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, Error>> + Send>>;
+pub type ModelStream = EventStream<ModelEvent>;
 
 /// A whole reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -224,6 +224,8 @@ impl fmt::Debug for ModelBody {
 }
 
 impl Output for ModelResponse {
+    type Event = ModelEvent;
+
     fn outcome(&self) -> &Outcome {
         &self.head.outcome
     }
@@ -263,6 +265,13 @@ impl Output for ModelResponse {
             ModelBody::Stream(stream) => {
                 ModelBody::Stream(Box::pin(Ending::new(stream, outcome, duty)))
             }
+        })
+    }
+
+    fn map_stream<F: FnOnce(ModelStream) -> ModelStream>(self, map: F) -> Self {
+        self.map_body(|body| match body {
+            ModelBody::Full(reply) => ModelBody::Full(reply),
+            ModelBody::Stream(stream) => ModelBody::Stream(map(stream)),
         })
     }
 }

@@ -3,7 +3,7 @@ use std::{fmt, pin::Pin, task};
 use futures_core::Stream;
 
 use crate::{
-    End, Error, Extensions, Outcome, Output, Provenance, RunEvent, Transcript, Usage,
+    End, Error, EventStream, Extensions, Outcome, Output, Provenance, RunEvent, Transcript, Usage,
     settle::{Ending, Progress},
 };
 
@@ -33,7 +33,7 @@ pub struct RunHead {
 pub struct RunBody(RunStream);
 
 /// A boxed stream of a run's steps.
-pub type RunStream = Pin<Box<dyn Stream<Item = Result<RunEvent, Error>> + Send>>;
+pub type RunStream = EventStream<RunEvent>;
 
 impl RunResponse {
     /// An answer that takes the given steps.
@@ -126,6 +126,8 @@ impl fmt::Debug for RunBody {
 }
 
 impl Output for RunResponse {
+    type Event = RunEvent;
+
     fn outcome(&self) -> &Outcome {
         &self.head.outcome
     }
@@ -153,6 +155,10 @@ impl Output for RunResponse {
     fn on_end<F: FnOnce(End) + Send + 'static>(self, duty: F) -> Self {
         let outcome = self.head.outcome.clone();
         self.map_body(|body| RunBody::new(Ending::new(body.0, outcome, duty)))
+    }
+
+    fn map_stream<F: FnOnce(RunStream) -> RunStream>(self, map: F) -> Self {
+        self.map_body(|body| RunBody(map(body.0)))
     }
 }
 

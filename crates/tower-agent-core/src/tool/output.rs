@@ -1,8 +1,10 @@
+use std::convert::Infallible;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Content, Denial, Effect, End, EndReason, ErrorKind, Extensions, Failure, Json, Outcome, Output,
-    Provenance, Str,
+    Content, Denial, Effect, End, EndReason, ErrorKind, EventStream, Extensions, Failure, Json,
+    Outcome, Output, Provenance, Str,
 };
 
 /// What came of a tool call.
@@ -82,6 +84,9 @@ impl PartialEq for ToolOutput {
 }
 
 impl Output for ToolOutput {
+    /// A tool's output is always whole.
+    type Event = Infallible;
+
     fn outcome(&self) -> &Outcome {
         &self.outcome
     }
@@ -108,6 +113,13 @@ impl Output for ToolOutput {
 
     fn on_end<F: FnOnce(End) + Send + 'static>(self, duty: F) -> Self {
         duty(End::new(EndReason::Complete(self.outcome.clone())));
+        self
+    }
+
+    fn map_stream<F>(self, _: F) -> Self
+    where
+        F: FnOnce(EventStream<Infallible>) -> EventStream<Infallible>,
+    {
         self
     }
 }
