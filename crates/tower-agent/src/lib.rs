@@ -7,6 +7,8 @@ mod macros;
 
 mod boxed;
 mod describe;
+#[cfg(feature = "names")]
+mod names;
 mod tool;
 
 #[cfg(feature = "agent")]
@@ -38,6 +40,10 @@ pub mod truncate;
 
 #[cfg(feature = "agent")]
 pub use self::agent::Agent;
+#[cfg(feature = "allow-list")]
+pub use self::allow_list::{AllowListLayer, DenyListLayer};
+#[cfg(feature = "names")]
+pub use self::names::{Names, NamesError};
 #[cfg(feature = "schema")]
 pub use self::tool::tool_fn;
 pub use self::{
