@@ -44,6 +44,8 @@ pub use self::agent::Agent;
 pub use self::allow_list::{AllowListLayer, DenyListLayer};
 #[cfg(feature = "names")]
 pub use self::names::{Names, NamesError};
+#[cfg(feature = "report-errors")]
+pub use self::report_errors::ReportErrorsLayer;
 #[cfg(feature = "schema")]
 pub use self::tool::tool_fn;
 pub use self::{
