@@ -7,6 +7,8 @@ mod macros;
 
 mod boxed;
 mod describe;
+#[cfg(any(feature = "redact", feature = "truncate"))]
+mod json_text;
 #[cfg(feature = "names")]
 mod names;
 mod tool;
@@ -48,6 +50,8 @@ pub use self::names::{Names, NamesError};
 pub use self::report_errors::ReportErrorsLayer;
 #[cfg(feature = "schema")]
 pub use self::tool::tool_fn;
+#[cfg(feature = "truncate")]
+pub use self::truncate::TruncateLayer;
 pub use self::{
     boxed::{BoxModelService, BoxRunService, BoxToolService, Boxed},
     describe::{Description, Warning, check, describe},

@@ -1,5 +1,6 @@
 //! What a model reads when a call fails.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 #![cfg(feature = "report-errors")]
 
 use std::{convert::Infallible, time::Duration};
