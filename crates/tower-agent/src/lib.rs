@@ -9,6 +9,10 @@ mod boxed;
 #[cfg(any(feature = "hooks", feature = "plugin"))]
 mod contain;
 mod describe;
+#[cfg(any(feature = "redact", feature = "truncate"))]
+mod json_text;
+#[cfg(feature = "names")]
+mod names;
 mod tool;
 #[cfg(any(feature = "hooks", feature = "plugin"))]
 mod trail;
@@ -46,8 +50,8 @@ pub mod truncate;
 
 #[cfg(feature = "agent")]
 pub use self::agent::Agent;
-#[cfg(feature = "plugin")]
-pub use self::plugin::{Plugin, PluginLayer};
+#[cfg(feature = "allow-list")]
+pub use self::allow_list::{AllowListLayer, DenyListLayer};
 #[cfg(feature = "catch-panic")]
 pub use self::catch_panic::CatchPanicLayer;
 #[cfg(feature = "concurrency-limit")]
@@ -56,12 +60,20 @@ pub use self::concurrency_limit::ConcurrencyLimitLayer;
 pub use self::log::LogLayer;
 #[cfg(feature = "metrics")]
 pub use self::metrics::MetricsLayer;
+#[cfg(feature = "names")]
+pub use self::names::{Names, NamesError};
+#[cfg(feature = "plugin")]
+pub use self::plugin::{Plugin, PluginLayer};
 #[cfg(feature = "reload")]
 pub use self::reload::{ReloadHandle, ReloadLayer};
+#[cfg(feature = "report-errors")]
+pub use self::report_errors::ReportErrorsLayer;
 #[cfg(feature = "timeout")]
 pub use self::timeout::TimeoutLayer;
 #[cfg(feature = "schema")]
 pub use self::tool::tool_fn;
+#[cfg(feature = "truncate")]
+pub use self::truncate::TruncateLayer;
 pub use self::{
     boxed::{BoxModelService, BoxRunService, BoxToolService, Boxed},
     describe::{Description, Warning, check, describe},
