@@ -46,7 +46,8 @@ pub(super) fn names(type_name: &str) -> Vec<String> {
         let here = Type::parse(rest);
         match here.shape() {
             Shape::Layer(inner) => {
-                names.push(here.name());
+                let name = here.name();
+                names.push(name.strip_suffix("_service").unwrap_or(&name).to_owned());
                 rest = inner;
             }
             Shape::Transparent(inner) => rest = inner,
@@ -131,9 +132,10 @@ impl<'a> Type<'a> {
         match (self.krate(), name.as_str(), first, second) {
             ("alloc", "box", Some(inner), _)
             | ("core", "pin", Some(inner), _)
+            | ("tower_agent", "tool", Some(inner), _)
             | ("tower", "oneshot", Some(inner), _) => Shape::Transparent(inner),
             ("tower", "either", Some(one), Some(other)) => Shape::Either(one, other),
-            ("tower", "service_fn", ..) => Shape::Leaf,
+            ("tower", "service_fn", ..) | ("tower_agent", "agent", ..) => Shape::Leaf,
             ("tower", name, ..) if name.starts_with("box") => Shape::Leaf,
             ("tower", name, _, Some(inner)) if SECOND.contains(&name) => Shape::Layer(inner),
             _ => self.first_service().map_or(Shape::Leaf, Shape::Layer),
@@ -242,6 +244,14 @@ mod tests {
     fn the_arrow_of_a_function_is_no_bracket() {
         let type_name = "app::Map<fn(u8) -> app::Result<u8>, app::HttpClient<app::Pool>>";
         assert_eq!(names(type_name), ["map", "http_client", "pool"]);
+    }
+
+    #[test]
+    fn an_agent_is_a_service_and_a_tool_is_its_function() {
+        let agent =
+            "tower_agent::plugin::PluginService<tower_agent::agent::Agent<app::Model>, app::P>";
+        assert_eq!(names(agent), ["plugin", "agent"]);
+        assert_eq!(names("tower_agent::tool::single::Tool<app::Clock>"), ["clock"]);
     }
 
     #[test]
