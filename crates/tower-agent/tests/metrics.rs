@@ -10,8 +10,10 @@ use tower_agent::{
     FinishReason, Message, ModelEvent, ModelRequest, ModelResponse, Operation, OperationKind,
     Outcome, Output, PartDelta, Reply, RunEvent, RunFinish, RunRequest, RunResponse, Suspension,
     ToolCall, ToolOutput, Usage,
+    allow_list::DenyListLayer,
     catch_panic::CatchPanicLayer,
     metrics::{MetricsLayer, Registry, SeriesSnapshot, Snapshot},
+    report_errors::ReportErrorsLayer,
     timeout::TimeoutLayer,
 };
 
@@ -161,25 +163,11 @@ fn metrics(inner: BoxToolService, metrics: &MetricsLayer) -> BoxToolService {
 }
 
 fn deny(inner: BoxToolService, _: &MetricsLayer) -> BoxToolService {
-    BoxToolService::new(service_fn(move |call: ToolCall| {
-        let inner = inner.clone();
-        async move {
-            match call.name.as_str() {
-                "forbidden" => Ok(call.denied(Denial::new("no").by("deny"))),
-                _ => inner.oneshot(call).await,
-            }
-        }
-    }))
+    BoxToolService::new(DenyListLayer::exact(["forbidden"]).layer(inner))
 }
 
 fn report_errors(inner: BoxToolService, _: &MetricsLayer) -> BoxToolService {
-    BoxToolService::new(service_fn(move |call: ToolCall| {
-        let inner = inner.clone();
-        async move {
-            let result = inner.oneshot(call.clone()).await;
-            Ok::<_, Error>(result.unwrap_or_else(|error| call.failed(&error)))
-        }
-    }))
+    BoxToolService::new(ReportErrorsLayer::new().layer(inner))
 }
 
 fn timeout(inner: BoxToolService, _: &MetricsLayer) -> BoxToolService {
