@@ -8,7 +8,9 @@ use tower::{
 };
 use tower_agent::{
     BoxModelService, BoxToolService, Description, Error, ErrorKind, ModelRequest, ModelResponse,
-    ToolCall, ToolOutput, check, describe,
+    ToolCall, ToolOutput, allow_list::DenyListLayer, catch_panic::CatchPanicLayer, check,
+    concurrency_limit::ConcurrencyLimitLayer, describe, log::LogLayer, metrics::MetricsLayer,
+    report_errors::ReportErrorsLayer, timeout::TimeoutLayer,
 };
 
 fn tool() -> impl Service<
@@ -103,6 +105,25 @@ fn an_optional_layer_is_marked() {
     let limit = Some(tower::limit::ConcurrencyLimitLayer::new(1));
     let stack = ServiceBuilder::new().load_shed().layer(option_layer(limit)).service(tool());
     assert_eq!(describe(&stack).to_string(), "load_shed > concurrency_limit? > service_fn");
+}
+
+#[test]
+fn our_own_layers_show_and_their_reference_order_is_good() {
+    let stack = ServiceBuilder::new()
+        .layer(LogLayer::new())
+        .layer(MetricsLayer::new())
+        .layer(CatchPanicLayer::new())
+        .layer(DenyListLayer::exact(["deploy"]))
+        .layer(ReportErrorsLayer::new())
+        .layer(ConcurrencyLimitLayer::new(8))
+        .layer(TimeoutLayer::new(Duration::from_secs(30)))
+        .service(tool());
+    let description = describe(&stack);
+    assert_eq!(
+        description.to_string(),
+        "log > metrics > catch_panic > deny_list > report_errors > concurrency_limit > timeout > service_fn"
+    );
+    assert_eq!(check(&description), []);
 }
 
 #[test]
