@@ -1,0 +1,1 @@
+//! Strategies that make any value of the vocabulary.
