@@ -1,4 +1,5 @@
 //! What the scripted model and the mock tools promise.
+#![cfg(test)]
 
 use std::time::Duration;
 

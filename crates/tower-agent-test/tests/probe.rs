@@ -1,4 +1,5 @@
 //! The probe finds each way to break the contract, and stock layers of tower pass.
+#![cfg(test)]
 
 use std::{
     future::poll_fn,
