@@ -9,6 +9,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 mod canonical;
+mod check;
 
 /// A shared handle of JSON text that is parsed lazily and at most once.
 ///
@@ -31,7 +32,8 @@ mod canonical;
 ///
 /// # Serde
 ///
-/// Serialised, it is the value itself where that loses no byte, and `{"$json": text}` where it would.
+/// Serialised, it is the value itself where that loses nothing, and `{"$json": text}` where it would: other spaces
+/// or key order, duplicate keys, text that is no JSON, `null`.
 #[derive(Clone)]
 pub struct Json(Arc<Inner>);
 
@@ -42,7 +44,8 @@ struct Inner {
     digest: OnceLock<[u8; 32]>,
 }
 
-/// Why a text is no JSON: the place and the reason, without the text itself.
+/// Why a text is no JSON or does not fit a type: the place and the reason. Of the text it names at most the
+/// value that does not fit.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct JsonError {
     line: usize,
@@ -113,9 +116,7 @@ impl Json {
     pub fn check(&self) -> Result<(), JsonError> {
         match self.0.value.get() {
             Some(parsed) => parsed.as_ref().map(|_| ()).map_err(Clone::clone),
-            None => serde_json::from_str::<serde::de::IgnoredAny>(self.as_str())
-                .map(|_| ())
-                .map_err(|error| JsonError::from_serde(&error)),
+            None => check::check(self.as_str()).map_err(|error| JsonError::from_serde(&error)),
         }
     }
 
@@ -180,8 +181,12 @@ impl Json {
 
     /// Whether the value prints to just this text, so that the value alone would lose nothing.
     fn is_plain(&self, value: &Value) -> bool {
-        let escaped =
-            matches!(value, Value::Object(map) if map.len() == 1 && map.contains_key(ESCAPE));
+        let escaped = match value {
+            // Where a field is optional, a plain null would be read as its absence.
+            Value::Null => true,
+            Value::Object(map) => map.len() == 1 && map.contains_key(ESCAPE),
+            _ => false,
+        };
         let printed = value.to_string();
         !escaped && self.0.text.get().is_none_or(|text| *printed == **text)
     }

@@ -1,4 +1,5 @@
 //! What moves through every layer stays small.
+#![cfg(test)]
 
 use tower_agent_core::{Error, Json, ToolCall};
 

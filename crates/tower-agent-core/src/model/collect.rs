@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use crate::{
     CallId, Error, ErrorKind, FinishReason, Json, Message, ModelEvent, Part, PartDelta, PartStart,
@@ -56,7 +56,8 @@ impl Collector {
     /// Takes the next event.
     ///
     /// # Errors
-    /// [`ErrorKind::Protocol`] when a delta does not fit the part that it claims to continue.
+    /// [`ErrorKind::Protocol`] when a delta does not fit the part that it claims to continue, or when another part
+    /// begins under the index of one that has begun: two parts are never merged.
     pub fn push(&mut self, event: ModelEvent) -> Result<(), Error> {
         match event {
             ModelEvent::Start { id, model, extra } => {
@@ -64,9 +65,12 @@ impl Collector {
                 self.model = model.or(self.model.take());
                 self.extra = extra.or(self.extra.take());
             }
-            ModelEvent::PartStart { index, part } => {
-                self.parts.entry(index).or_insert_with(|| Building::new(part));
-            }
+            ModelEvent::PartStart { index, part } => match self.parts.entry(index) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(Building::new(part));
+                }
+                Entry::Occupied(mut begun) => begun.get_mut().start_again(index, part)?,
+            },
             ModelEvent::PartDelta { index, delta } => {
                 let part = self.parts.entry(index).or_insert_with(|| Building::of_delta(&delta));
                 part.push(index, &delta)?;
@@ -136,6 +140,44 @@ impl Building {
         })
     }
 
+    /// A start that comes late or twice says the same again, or what was not known before.
+    fn start_again(&mut self, index: u32, start: PartStart) -> Result<(), Error> {
+        match (&mut self.kind, start) {
+            (Kind::Text, PartStart::Text) | (Kind::Reasoning, PartStart::Reasoning) => Ok(()),
+            (Kind::ToolCall { id, name }, PartStart::ToolCall { id: late_id, name: late_name }) => {
+                let same = late_id
+                    .as_ref()
+                    .is_none_or(|late| late.is_empty() || id.is_empty() || late == id);
+                if !same {
+                    return Err(Self::misfit(index, "another call begins under its index"));
+                }
+                Self::complete(id, name, late_id.as_ref(), late_name.as_ref());
+                Ok(())
+            }
+            (Kind::Whole(part), PartStart::Whole(again)) if *part == again => Ok(()),
+            _ => Err(Self::misfit(index, "another part begins under its index")),
+        }
+    }
+
+    /// The first id and the first name that are not empty count.
+    fn complete(
+        id: &mut CallId,
+        name: &mut Str,
+        late_id: Option<&CallId>,
+        late_name: Option<&Str>,
+    ) {
+        if let Some(late) = late_id.filter(|_| id.is_empty()) {
+            *id = late.clone();
+        }
+        if let Some(late) = late_name.filter(|_| name.is_empty()) {
+            *name = late.clone();
+        }
+    }
+
+    fn misfit(index: u32, what: &str) -> Error {
+        Error::new(ErrorKind::Protocol, format!("part {index} of the reply: {what}"))
+    }
+
     fn push(&mut self, index: u32, delta: &PartDelta) -> Result<(), Error> {
         match (&mut self.kind, delta) {
             (Kind::Text, PartDelta::Text(_)) | (Kind::Reasoning, PartDelta::Reasoning(_)) => {}
@@ -143,17 +185,9 @@ impl Building {
                 Kind::ToolCall { id, name },
                 PartDelta::ToolCall { id: late_id, name: late_name, .. },
             ) => {
-                if let Some(late) = late_id.as_ref().filter(|_| id.is_empty()) {
-                    *id = late.clone();
-                }
-                if let Some(late) = late_name.as_ref().filter(|_| name.is_empty()) {
-                    *name = late.clone();
-                }
+                Self::complete(id, name, late_id.as_ref(), late_name.as_ref());
             }
-            _ => {
-                let text = format!("a delta of part {index} does not fit its kind");
-                return Err(Error::new(ErrorKind::Protocol, text));
-            }
+            _ => return Err(Self::misfit(index, "a delta does not fit its kind")),
         }
         self.text.push_str(delta.text());
         Ok(())
