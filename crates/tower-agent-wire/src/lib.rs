@@ -23,6 +23,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod loss;
+#[cfg(feature = "openai-chat")]
 mod raw;
 pub mod sse;
 

@@ -1,4 +1,10 @@
 //! Bodies as clients and providers send them come back as the same JSON.
+#![cfg(feature = "openai-chat")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a helper of a test fails the test"
+)]
 
 use serde_json::{Map, Value, json};
 use tower_agent_core::{
@@ -63,8 +69,14 @@ fn foreign_fields_and_schemas_keep_every_byte() {
     let request = decode_request(body.as_bytes()).unwrap();
     let bytes = encode_request(&request).unwrap().bytes;
     let text = std::str::from_utf8(&bytes).unwrap();
-    assert!(text.contains(r#""big":123456789012345678901234567890,"z":{"b":1.0,"a":[ ]}"#), "{text}");
-    assert!(text.contains(r#""parameters":{"type":"object","properties":{"z":{},"a":{}}}"#), "{text}");
+    assert!(
+        text.contains(r#""big":123456789012345678901234567890,"z":{"b":1.0,"a":[ ]}"#),
+        "{text}"
+    );
+    assert!(
+        text.contains(r#""parameters":{"type":"object","properties":{"z":{},"a":{}}}"#),
+        "{text}"
+    );
 }
 
 #[test]
@@ -110,7 +122,10 @@ fn tools_of_the_provider_are_seen_by_name_so_that_a_policy_can_hide_them() {
     assert_eq!(names, ["shell", "web_search", "f"]);
     request.tools.retain(|tool| tool.name == "f");
     let tools = encoded(&request)["tools"].clone();
-    assert_eq!(tools, json!([{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]));
+    assert_eq!(
+        tools,
+        json!([{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}])
+    );
 }
 
 #[test]
@@ -133,7 +148,10 @@ fn an_edit_of_the_vocabulary_shows_whatever_extra_holds() {
     part.text = "[masked]".into();
     messages[4].parts_mut().push(Part::text("filled in"));
     let body = encoded(&request);
-    assert_eq!(body["messages"][1]["content"][1], json!({"type": "text", "text": "[masked]", "cache_control": {"type": "ephemeral"}}));
+    assert_eq!(
+        body["messages"][1]["content"][1],
+        json!({"type": "text", "text": "[masked]", "cache_control": {"type": "ephemeral"}})
+    );
     assert_eq!(body["messages"][4]["content"], "filled in");
 }
 
@@ -149,7 +167,8 @@ fn turning_streaming_off_takes_its_options_along() {
 #[test]
 fn a_request_made_from_the_vocabulary_alone_is_what_the_dialect_asks_for() {
     let call = ToolCallPart::new("c1", "search", r#"{"q":"tower"}"#);
-    let result = ToolResultPart::new(CallId::from("c1"), "search".into(), &ToolOutput::text("found"));
+    let result =
+        ToolResultPart::new(CallId::from("c1"), "search".into(), &ToolOutput::text("found"));
     let mut request = ModelRequest::new(
         "gpt-4o",
         vec![
@@ -163,7 +182,10 @@ fn a_request_made_from_the_vocabulary_alone_is_what_the_dialect_asks_for() {
                     Part::ToolCall(call),
                 ],
             ),
-            Message::new(Role::User, vec![Part::ToolResult(result), Part::text("a"), Part::text("b")]),
+            Message::new(
+                Role::User,
+                vec![Part::ToolResult(result), Part::text("a"), Part::text("b")],
+            ),
         ],
     );
     request.instructions = Some("Be brief.".into());
@@ -209,7 +231,8 @@ fn what_a_tool_result_cannot_carry_is_named_and_noted() {
     let result = ToolResultPart::new(CallId::from("c1"), "shot".into(), &output);
     let request = ModelRequest::new("m", vec![Message::user("go"), Message::tool_result(result)]);
     let encoded = encode_request(&request).unwrap();
-    let losses: Vec<_> = encoded.losses.iter().map(|loss| (loss.rule, loss.place.as_str())).collect();
+    let losses: Vec<_> =
+        encoded.losses.iter().map(|loss| (loss.rule, loss.place.as_str())).collect();
     assert_eq!(losses, [(LossRule::MediaInToolResult, "messages[1]")]);
     let body: Value = serde_json::from_slice(&encoded.bytes).unwrap();
     assert_eq!(
@@ -222,7 +245,8 @@ fn what_a_tool_result_cannot_carry_is_named_and_noted() {
 #[test]
 fn a_picture_known_only_by_id_is_named_and_noted() {
     let image = Part::Image(media(MediaSource::Id("img-1".into())));
-    let request = ModelRequest::new("m", vec![Message::new(Role::User, vec![Part::text("a"), image])]);
+    let request =
+        ModelRequest::new("m", vec![Message::new(Role::User, vec![Part::text("a"), image])]);
     let encoded = encode_request(&request).unwrap();
     assert_eq!(encoded.losses[0].to_string(), "media_source at messages[0]");
 }

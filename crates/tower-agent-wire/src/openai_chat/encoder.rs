@@ -268,7 +268,7 @@ impl Encoder {
         match Fields::parse(json.as_str()) {
             Some(mut fields) => {
                 let choices = fields.take("choices").map(std::borrow::Cow::into_owned);
-                self.chunk(out, fields, |out| match &choices {
+                self.chunk(out, &fields, |out| match &choices {
                     Some(raw) => out.extend_from_slice(raw.as_bytes()),
                     None => out.extend_from_slice(b"[]"),
                 });
@@ -284,7 +284,7 @@ impl Encoder {
         usage::write(&mut text, usage, rest);
         let mut fields = Fields::default();
         fields.set("usage", String::from_utf8(text).unwrap_or_default());
-        self.chunk(out, fields, |out| out.extend_from_slice(b"[]"));
+        self.chunk(out, &fields, |out| out.extend_from_slice(b"[]"));
     }
 
     /// The index of a call among the calls.
@@ -304,7 +304,7 @@ impl Encoder {
         write: impl FnOnce(&mut Object<'_, '_>),
         reason: Option<&str>,
     ) {
-        self.chunk(out, Fields::default(), |out| {
+        self.chunk(out, &Fields::default(), |out| {
             out.push(b'[');
             let mut choice = Object::new(out, Fields::default());
             choice.raw("index", "0");
@@ -320,7 +320,7 @@ impl Encoder {
         });
     }
 
-    fn chunk(&self, out: &mut Vec<u8>, fields: Fields<'_>, choices: impl FnOnce(&mut Vec<u8>)) {
+    fn chunk(&self, out: &mut Vec<u8>, fields: &Fields<'_>, choices: impl FnOnce(&mut Vec<u8>)) {
         let mut extra = Fields::of(self.extra.as_ref()).unwrap_or_default();
         // Parts of the reply that have a chunk of their own, and what whole replies are called.
         for key in ["usage", "choices", "object"] {

@@ -117,13 +117,10 @@ fn cut(text: &str) -> Str {
 
 fn message(status: Option<StatusCode>, said: &ApiError) -> String {
     let mut text = String::from("the provider answered with an error");
-    for detail in
-        [status.map(|status| status.as_str().into()), said.code.clone(), said.message.clone()]
-    {
-        if let Some(detail) = detail {
-            text.push_str(": ");
-            text.push_str(&detail);
-        }
+    let status = status.map(|status| status.as_str().into());
+    for detail in [status, said.code.clone(), said.message.clone()].into_iter().flatten() {
+        text.push_str(": ");
+        text.push_str(&detail);
     }
     text
 }

@@ -23,9 +23,9 @@ pub(super) fn take(fields: &mut Fields<'_>) -> Option<Usage> {
 
 /// Reads a usage and leaves in the fields what has no name in the vocabulary.
 fn read(fields: &mut Fields<'_>) -> Usage {
-    let mut usage = Usage::default();
-    usage.input = take_count(fields, "prompt_tokens");
-    usage.output = take_count(fields, "completion_tokens");
+    let (input, output) =
+        (take_count(fields, "prompt_tokens"), take_count(fields, "completion_tokens"));
+    let mut usage = Usage::new(input, output);
     fields.take_if("total_tokens", |raw| (count(raw)? == usage.total()).then_some(()));
     in_details(fields, INPUT_DETAILS, |details| {
         usage.cached_read = take_positive(details, "cached_tokens");
