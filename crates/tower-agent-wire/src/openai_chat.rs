@@ -94,5 +94,5 @@ pub use self::{
     encoder::Encoder,
     error::{ApiError, decode_error, encode_error},
     reply::{Stamp, decode_reply, encode_reply},
-    request::{asks_for_usage, decode_request, encode_request},
+    request::{ask_for_usage, asks_for_usage, decode_request, encode_request},
 };

@@ -96,6 +96,12 @@ impl Decoder {
         self.finish.is_some() || self.is_over
     }
 
+    /// Whether the stream has ended, so that further bytes mean nothing.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     fn read(&mut self) -> Result<(), Error> {
         while !self.is_over {
             match self.sse.next_event() {

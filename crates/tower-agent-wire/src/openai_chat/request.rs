@@ -118,6 +118,34 @@ pub fn asks_for_usage(request: &ModelRequest) -> bool {
     options.is_some_and(|options| options.get("include_usage") == Some("true"))
 }
 
+/// Asks for a usage chunk at the end of a stream, unless the request already says whether it wants one.
+///
+/// ```
+/// use tower_agent_core::ModelRequest;
+/// use tower_agent_wire::openai_chat::{ask_for_usage, asks_for_usage};
+///
+/// let mut request = ModelRequest::default();
+/// request.stream = true;
+/// ask_for_usage(&mut request);
+/// assert!(asks_for_usage(&request));
+/// ```
+pub fn ask_for_usage(request: &mut ModelRequest) {
+    let extra = request.extra.take();
+    if request.stream
+        && let Some(mut fields) = Fields::of(extra.as_ref())
+    {
+        let raw = fields.take("stream_options").unwrap_or(Cow::Borrowed("{}"));
+        let mut options = Fields::parse(&raw).unwrap_or_default();
+        if options.get("include_usage").is_none() {
+            options.set("include_usage", "true");
+        }
+        fields.set("stream_options", options.to_text());
+        request.extra = fields.to_extra();
+    } else {
+        request.extra = extra;
+    }
+}
+
 /// Writes a request for a provider.
 ///
 /// # Errors
