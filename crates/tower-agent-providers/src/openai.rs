@@ -73,7 +73,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 #[cfg(doc)]
 use tower_agent_core::ErrorKind;
-use tower_agent_core::{Error, ModelRequest, ModelResponse};
+use tower_agent_core::{Error, ModelRequest, ModelResponse, Secret};
 #[cfg(doc)]
 use tower_agent_wire::openai_chat;
 use tower_service::Service;
@@ -99,6 +99,7 @@ struct Inner {
     client: reqwest::Client,
     url: reqwest::Url,
     headers: HeaderMap,
+    key: Option<Secret>,
     stream_usage: bool,
     reply_limit: usize,
 }

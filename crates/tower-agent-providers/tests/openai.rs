@@ -434,8 +434,8 @@ async fn a_connection_is_used_again_after_a_stream() {
     let server = script(|mut socket| async move {
         for turn in 0..2 {
             socket.write_stream_head().await;
-            socket.write_chunk(&(text_frame("Hi") + FINISH + "data: [DONE]\n\n")).await;
-            socket.write_chunk("").await;
+            let body = text_frame("Hi") + FINISH + "data: [DONE]\n\n";
+            socket.write(&format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())).await;
             if turn == 0 {
                 socket.read_next_request().await;
             }
@@ -461,6 +461,22 @@ async fn what_the_dialect_cannot_carry_is_marked_on_the_answer() {
     let [mark] = &*response.head.provenance.marks else { panic!("one mark") };
     assert_eq!((&*mark.layer, &*mark.action), ("openai", "dropped"));
     assert_eq!(mark.detail.as_deref(), Some("media_in_tool_result at messages[0]"));
+}
+
+#[tokio::test]
+async fn a_server_that_repeats_the_key_does_not_bring_it_into_the_error() {
+    let repeat = |headers: HeaderMap| async move {
+        let key = headers[header::AUTHORIZATION].to_str().unwrap().to_owned();
+        (StatusCode::BAD_REQUEST, Json(json!({"error": {"message": key}})))
+    };
+    let server = serve(Router::new().route(PATH, post(repeat))).await;
+    let error = fault(server.builder().api_key("sk-hunter2").build().unwrap(), false).await;
+    let printed = format!(
+        "{error} {error:?} {} {:?}",
+        error.model_text(),
+        error.extensions().get::<ApiError>()
+    );
+    assert!(printed.contains("Bearer [secret]") && !printed.contains("hunter2"), "{printed}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::{Inner, OpenAi};
 pub struct Builder {
     base_url: String,
     headers: HeaderMap,
+    key: Option<Secret>,
     fault: Option<BuildError>,
     client: Option<reqwest::Client>,
     connect_timeout: Duration,
@@ -26,6 +27,7 @@ impl Builder {
         Self {
             base_url,
             headers: HeaderMap::from_iter([(header::CONTENT_TYPE, json)]),
+            key: None,
             fault: None,
             client: None,
             connect_timeout: Duration::from_secs(10),
@@ -37,8 +39,10 @@ impl Builder {
     }
 
     /// Sends a key as `Authorization: Bearer`.
-    pub fn api_key(self, key: impl Into<Secret>) -> Self {
-        let value = format!("Bearer {}", key.into().expose());
+    pub fn api_key(mut self, key: impl Into<Secret>) -> Self {
+        let key = key.into();
+        let value = format!("Bearer {}", key.expose());
+        self.key = Some(key);
         self.header(header::AUTHORIZATION, value)
     }
 
@@ -120,6 +124,7 @@ impl Builder {
             client,
             url,
             headers: self.headers,
+            key: self.key,
             stream_usage: self.stream_usage,
             reply_limit: self.reply_limit,
         })))

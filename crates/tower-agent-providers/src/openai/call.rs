@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, Response, header};
-use tower_agent_core::{Error, Mark, ModelBody, ModelRequest, ModelResponse, Str};
+use tower_agent_core::{Error, Mark, ModelBody, ModelRequest, ModelResponse, Secret, Str};
 use tower_agent_wire::{
     Loss,
     openai_chat::{ask_for_usage, decode_error, decode_reply, encode_request},
@@ -25,6 +25,7 @@ pub(super) async fn run(
     let (parts, body) = Response::from(sent).into_parts();
     if !parts.status.is_success() {
         let (bytes, _) = body::read(body, ERROR_LIMIT).await;
+        let bytes = without_key(bytes, inner.key.as_ref());
         return Err(decode_error(parts.status, &parts.headers, &bytes).with_layer(NAME));
     }
     let id = request_id(&parts.headers);
@@ -37,6 +38,15 @@ pub(super) async fn run(
         ModelBody::full(decode_reply(&bytes).map_err(|error| with_id(error.with_layer(NAME)))?)
     };
     Ok(respond(body, id, request.model, &encoded.losses))
+}
+
+/// A server that repeats what it was sent must not bring the key into logs.
+fn without_key(bytes: Vec<u8>, key: Option<&Secret>) -> Vec<u8> {
+    let key = key.map(Secret::expose).filter(|key| !key.is_empty());
+    match (key, std::str::from_utf8(&bytes)) {
+        (Some(key), Ok(text)) if text.contains(key) => text.replace(key, "[secret]").into_bytes(),
+        _ => bytes,
+    }
 }
 
 fn request_id(headers: &HeaderMap) -> Option<Str> {

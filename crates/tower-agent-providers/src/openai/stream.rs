@@ -51,13 +51,6 @@ impl Events {
         self.decoder.finish();
     }
 
-    /// After the terminator one look suffices to find the end of the body, which lets the connection be used again.
-    fn let_go(&mut self, cx: &mut Context<'_>) {
-        if let Some(mut body) = self.body.take() {
-            let _ = Pin::new(&mut body).poll_frame(cx);
-        }
-    }
-
     fn dress(&self, error: Error) -> Error {
         fault::with_request_id(error.with_layer(NAME), self.request_id.as_ref())
     }
@@ -71,7 +64,7 @@ impl Stream for Events {
         loop {
             if let Some(event) = this.decoder.next_event() {
                 if event.is_err() || this.decoder.is_over() {
-                    this.let_go(cx);
+                    this.body = None;
                 }
                 return Poll::Ready(Some(event.map_err(|error| this.dress(error))));
             }
