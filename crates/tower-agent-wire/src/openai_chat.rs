@@ -58,6 +58,7 @@
 //! - Each [`ToolResult`](tower_agent_core::Part::ToolResult) is a message of its own, before the rest of its message.
 //!   It carries only text; the flag [`is_error`](tower_agent_core::ToolResultPart::is_error) has no place, so the text
 //!   must say that the call failed.
+//! - Of a tool's spec the model gets name, description, input schema and `extra`; the rest is for layers and hosts.
 //! - A reply is its first choice. Further ones stay in [`Reply::extra`](tower_agent_core::Reply::extra) under `choices`.
 //! - The superseded `functions` and `function_call` stay in `extra`; they are no tools here.
 //! - In streams a tool call is known by its `index`. Some servers leave the index out, or use one index for

@@ -243,6 +243,13 @@ fn a_wait_is_passed_on_rounded_up() {
 }
 
 #[test]
+fn an_overloaded_provider_is_passed_on_as_such() {
+    let response = encode_error(&decode(503, &[("retry-after", "2")], ""));
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(response.headers()["retry-after"], "2");
+}
+
+#[test]
 fn a_gateway_passes_a_providers_error_on_with_its_code() {
     let body = r#"{"error": {"message": "too long", "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}}"#;
     let response = encode_error(&decode(400, &[], body));

@@ -8,8 +8,8 @@
 
 use serde_json::{Map, Value, json};
 use tower_agent_core::{
-    CallId, Content, Media, MediaSource, Message, ModelRequest, OutputFormat, Part, Role, Str,
-    TextPart, ToolCallPart, ToolChoice, ToolOutput, ToolResultPart, ToolSpec,
+    CallId, Content, Media, MediaSource, Message, ModelRequest, OutputFormat, Part, Reply, Role,
+    Str, TextPart, ToolCallPart, ToolChoice, ToolOutput, ToolResultPart, ToolSpec,
 };
 use tower_agent_wire::{
     LossRule,
@@ -258,4 +258,26 @@ fn a_schema_that_is_no_object_is_an_error_and_not_left_out() {
     request.tools = [spec.into()].into_iter().collect();
     let error = encode_request(&request).unwrap_err();
     assert!(error.to_string().contains("broken"), "{error}");
+}
+
+#[test]
+fn what_a_whole_reply_cannot_carry_is_named() {
+    let image = Part::Image(media(MediaSource::Base64("iVBORw0KGgo=".into())));
+    let result = ToolResultPart::new(CallId::from("c"), "f".into(), &ToolOutput::text("x"));
+    let parts = vec![Part::text("a"), image, Part::ToolResult(result)];
+    let mut reply = Reply::new(Message::new(Role::Assistant, parts));
+    reply.other = vec![json!({"type": "ping"}).into()];
+    reply.extra = Some("[]".into());
+    let encoded = encode_reply(&reply, &Stamp::new("c", "m", 1));
+    let losses: Vec<_> = encoded.losses.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        losses,
+        [
+            "not_json at reply",
+            "part_in_reply at reply",
+            "part_in_reply at reply",
+            "extra at reply.other"
+        ]
+    );
+    assert_eq!(decode_reply(&encoded.bytes).unwrap().message.text(), "a");
 }

@@ -104,21 +104,29 @@ pub(super) fn write(object: &mut Object<'_, '_>, message: &Message, losses: &mut
 
 /// Writes the content of a reply, which is always there.
 pub(super) fn write_reply(object: &mut Object<'_, '_>, message: &Message, losses: &mut Losses<'_>) {
-    let fits = |part: &&Part| match part {
-        Part::Text(_) => true,
-        Part::Opaque { json } => kind_of(json).is_some_and(|_| json.check().is_ok()),
-        _ => false,
-    };
-    let parts = || message.parts().iter().filter(|part| is_content(part));
-    for _ in parts().filter(|part| !fits(part)) {
+    let said_elsewhere = |part: &Part| matches!(part, Part::Reasoning(_) | Part::ToolCall(_));
+    let (fitting, others): (Vec<&Part>, Vec<&Part>) = message
+        .parts()
+        .iter()
+        .filter(|part| !said_elsewhere(part))
+        .partition(|part| fits_reply(part));
+    for _ in others {
         losses.note(LossRule::PartInReply);
     }
-    match plain_texts(parts().filter(fits)) {
+    match plain_texts(fitting.iter().copied()) {
         Some(texts) if texts.is_empty() => object.default_raw("content", NULL),
         Some(texts) => object.str("content", &texts.concat()),
-        None => write_array(object.field("content"), parts().filter(fits), |out, part| {
+        None => write_array(object.field("content"), fitting, |out, part| {
             write_part(out, part, losses);
         }),
+    }
+}
+
+fn fits_reply(part: &Part) -> bool {
+    match part {
+        Part::Text(_) => true,
+        Part::Opaque { json } => kind_of(json).is_some(),
+        _ => false,
     }
 }
 

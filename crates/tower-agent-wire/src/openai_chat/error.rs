@@ -180,7 +180,7 @@ fn seconds(number: f64) -> Option<Duration> {
 #[must_use]
 pub fn encode_error(error: &Error) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(body(error)));
-    *response.status_mut() = status_of(error.kind());
+    *response.status_mut() = status_of(error);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(wait) = error.retry_after() {
@@ -210,12 +210,16 @@ pub(super) fn body(error: &Error) -> Vec<u8> {
     out
 }
 
-fn status_of(kind: ErrorKind) -> StatusCode {
-    match kind {
+fn status_of(error: &Error) -> StatusCode {
+    let said = error.extensions().get::<ApiError>().and_then(|said| said.status);
+    match error.kind() {
         ErrorKind::Timeout => StatusCode::GATEWAY_TIMEOUT,
         // nginx's status for a client that went away, which http has no name for.
         ErrorKind::Cancelled => StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST),
         ErrorKind::Overloaded | ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorKind::RateLimited { .. } if matches!(said, Some(503 | 529)) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         ErrorKind::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         ErrorKind::InvalidArguments => StatusCode::BAD_REQUEST,
         ErrorKind::NotFound => StatusCode::NOT_FOUND,

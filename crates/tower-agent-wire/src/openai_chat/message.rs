@@ -264,6 +264,9 @@ pub(super) fn write_reply(out: &mut Vec<u8>, message: &Message, losses: &mut Los
     if object.extra().get("role").is_none() {
         write_str(object.field("role"), "assistant");
     }
+    if let Some(name) = message.name() {
+        object.str("name", name);
+    }
     write_reasoning(&mut object, message.parts(), losses);
     content::write_reply(&mut object, message, losses);
     write_calls(&mut object, message, losses);

@@ -5,7 +5,7 @@ use tower_agent_core::{Error, FinishReason, Reply, Str};
 
 use super::{error, flaw::Flaw, message, message::Losses, usage};
 use crate::{
-    Encoded,
+    Encoded, LossRule,
     raw::{self, Fields, NULL, Object, items, write_array},
 };
 
@@ -122,6 +122,9 @@ pub fn encode_reply(reply: &Reply, stamp: &Stamp) -> Encoded {
         usage::write(object.field("usage"), used, Fields::parse(&rest).unwrap_or_default());
     }
     object.end();
+    // Events without a name belong to a stream; a whole reply has no place for them.
+    losses.place = "reply.other".into();
+    reply.other.iter().for_each(|_| losses.note(LossRule::Extra));
     Encoded { bytes: Bytes::from(out), losses: all }
 }
 
