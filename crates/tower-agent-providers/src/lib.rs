@@ -1,1 +1,19 @@
 //! Model services over HTTP for tower-agent.
+//!
+//! Each is a [`tower_service::Service`] of [`ModelRequest`](tower_agent_core::ModelRequest)s that turns requests into
+//! HTTP and answers into replies or streams of events, with a codec of [`tower_agent_wire`]. It does no more than that:
+//! retries, limits, time-outs, caches and fallbacks are layers around it.
+//!
+//! | module | speaks to | flag |
+//! | --- | --- | --- |
+//! | [`openai`] | any server of OpenAI's chat completions | `openai` (default) |
+//!
+//! The flag `tls` (default) adds https: rustls with ring, and the certificates that the operating system trusts.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "openai")]
+pub mod openai;
+
+#[cfg(feature = "openai")]
+pub use self::openai::OpenAi;

@@ -1,0 +1,65 @@
+use std::fmt;
+
+use bytes::Bytes;
+
+/// An encoded body, with what the dialect had no place for.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Encoded {
+    /// The body.
+    pub bytes: Bytes,
+    /// What was left out or made poorer, in order. Never empty when something was.
+    pub losses: Vec<Loss>,
+}
+
+/// One thing that a dialect had no place for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Loss {
+    /// Why it could not be sent.
+    pub rule: LossRule,
+    /// Where it stood, such as `messages[3]`. It names no content.
+    pub place: String,
+}
+
+/// Why something could not be sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Hash)]
+#[non_exhaustive]
+pub enum LossRule {
+    /// Tool results carry only text; a note that names the kind was sent in its place.
+    MediaInToolResult,
+    /// The dialect takes such media only in another form, such as Base64 instead of a URL.
+    MediaSource,
+    /// Replies carry only text, reasoning and tool calls.
+    PartInReply,
+    /// Fields in an `extra` that this place of the dialect cannot carry.
+    Extra,
+    /// An `extra` or an opaque part that is not the JSON it should be.
+    NotJson,
+}
+
+impl LossRule {
+    /// A short stable name, as used in metrics and marks.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::MediaInToolResult => "media_in_tool_result",
+            Self::MediaSource => "media_source",
+            Self::PartInReply => "part_in_reply",
+            Self::Extra => "extra",
+            Self::NotJson => "not_json",
+        }
+    }
+}
+
+impl fmt::Display for LossRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.rule, self.place)
+    }
+}

@@ -1,0 +1,108 @@
+//! What a reply used.
+
+use std::borrow::Cow;
+
+use tower_agent_core::Usage;
+
+use crate::raw::{Fields, Object};
+
+const INPUT_DETAILS: &str = "prompt_tokens_details";
+const OUTPUT_DETAILS: &str = "completion_tokens_details";
+
+/// Takes the usage of a reply or a chunk; what has no name in the vocabulary stays under the same key.
+pub(super) fn take(fields: &mut Fields<'_>) -> Option<Usage> {
+    let raw = fields.take("usage")?;
+    let Some(mut inner) = Fields::parse(&raw) else {
+        fields.set("usage", raw.into_owned());
+        return None;
+    };
+    let usage = read(&mut inner);
+    fields.set_rest("usage", &inner);
+    Some(usage)
+}
+
+/// Reads a usage and leaves in the fields what has no name in the vocabulary.
+fn read(fields: &mut Fields<'_>) -> Usage {
+    let (input, output) =
+        (take_count(fields, "prompt_tokens"), take_count(fields, "completion_tokens"));
+    let mut usage = Usage::new(input, output);
+    fields.take_if("total_tokens", |raw| (count(raw)? == usage.total()).then_some(()));
+    in_details(fields, INPUT_DETAILS, |details| {
+        usage.cached_read = take_positive(details, "cached_tokens");
+        usage.cached_write = take_positive(details, "cache_write_tokens");
+    });
+    in_details(fields, OUTPUT_DETAILS, |details| {
+        usage.reasoning = take_positive(details, "reasoning_tokens");
+    });
+    usage
+}
+
+fn in_details(fields: &mut Fields<'_>, key: &'static str, read: impl FnOnce(&mut Fields<'_>)) {
+    let Some(raw) = fields.take(key) else { return };
+    match Fields::parse(&raw) {
+        Some(mut details) => {
+            let was_empty = details.is_empty();
+            read(&mut details);
+            if was_empty {
+                fields.set(key, "{}");
+            } else {
+                fields.set_rest(key, &details);
+            }
+        }
+        None => fields.set(key, raw.into_owned()),
+    }
+}
+
+/// A whole number; some servers print it as a float.
+fn count(raw: &str) -> Option<u64> {
+    raw.parse().ok().or_else(|| {
+        let float: f64 = raw.parse().ok()?;
+        let fits = float.fract() == 0.0 && (0.0..9e15).contains(&float);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked above"
+        )]
+        fits.then_some(float as u64)
+    })
+}
+
+fn take_count(fields: &mut Fields<'_>, key: &str) -> u64 {
+    fields.take_if(key, count).unwrap_or(0)
+}
+
+/// A literal 0 stays where it is, because 0 is not written.
+fn take_positive(fields: &mut Fields<'_>, key: &str) -> u64 {
+    fields.take_if(key, |raw| count(raw).filter(|count| *count > 0)).unwrap_or(0)
+}
+
+pub(super) fn write(out: &mut Vec<u8>, usage: &Usage, rest: Fields<'_>) {
+    let mut object = Object::new(out, rest);
+    write_count(&mut object, "prompt_tokens", usage.input);
+    write_count(&mut object, "completion_tokens", usage.output);
+    if object.extra().get("total_tokens").is_none() {
+        object.number("total_tokens", usage.total());
+    }
+    let input = [("cached_tokens", usage.cached_read), ("cache_write_tokens", usage.cached_write)];
+    write_details(&mut object, INPUT_DETAILS, &input);
+    write_details(&mut object, OUTPUT_DETAILS, &[("reasoning_tokens", usage.reasoning)]);
+    object.end();
+}
+
+fn write_count(object: &mut Object<'_, '_>, key: &str, count: u64) {
+    if count > 0 || object.extra().get(key).is_none() {
+        object.number(key, count);
+    }
+}
+
+fn write_details(object: &mut Object<'_, '_>, key: &str, counts: &[(&str, u64)]) {
+    if counts.iter().all(|(_, count)| *count == 0) {
+        return;
+    }
+    let rest = object.take(key).unwrap_or(Cow::Borrowed("{}"));
+    let mut details = Object::new(object.field(key), Fields::parse(&rest).unwrap_or_default());
+    for (name, count) in counts.iter().filter(|(_, count)| *count > 0) {
+        details.number(name, *count);
+    }
+    details.end();
+}
