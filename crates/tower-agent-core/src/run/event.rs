@@ -71,6 +71,23 @@ pub enum RunEvent {
     },
 }
 
+impl RunEvent {
+    /// A short stable name, the same that serde writes as `type`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Started { .. } => "started",
+            Self::TurnStarted { .. } => "turn_started",
+            Self::TurnFinished { .. } => "turn_finished",
+            Self::Model { .. } => "model",
+            Self::Message { .. } => "message",
+            Self::ToolStarted { .. } => "tool_started",
+            Self::ToolFinished(_) => "tool_finished",
+            Self::Finished { .. } => "finished",
+        }
+    }
+}
+
 /// One call of a run and its one output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolRecord {
@@ -107,4 +124,44 @@ pub enum RunFinish {
     Suspended,
     /// An error was turned into an answer.
     Failed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_every_event_is_what_serde_writes_as_type() {
+        let record = ToolRecord {
+            turn: 1,
+            id: CallId::default(),
+            name: Str::default(),
+            arguments: Json::object(),
+            output: ToolOutput::text(""),
+            took: Duration::ZERO,
+        };
+        let events = [
+            RunEvent::Started { run: "r".into(), agent: "a".into() },
+            RunEvent::TurnStarted { turn: 1 },
+            RunEvent::TurnFinished {
+                turn: 1,
+                finish: FinishReason::Stop,
+                usage: None,
+                total: Usage::default(),
+            },
+            RunEvent::Model { turn: 1, event: ModelEvent::Other { json: Json::object() } },
+            RunEvent::Message { turn: 0, message: Message::user("hi") },
+            RunEvent::ToolStarted {
+                turn: 1,
+                id: CallId::default(),
+                name: Str::default(),
+                arguments: Json::object(),
+            },
+            RunEvent::ToolFinished(Box::new(record)),
+            RunEvent::Finished { finish: RunFinish::Answered, turns: 1, usage: Usage::default() },
+        ];
+        for event in events {
+            assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.name());
+        }
+    }
 }
