@@ -1,1 +1,117 @@
 //! Host tower-agent agents and model stacks in axum.
+//!
+//! Every part is a router without state that merges into an app of yours, whatever its state:
+//!
+//! | part | routes |
+//! | --- | --- |
+//! | [`run_router`] | `POST /v1/runs`: JSON in, the events of the run out |
+//! | [`stack_router`] | `GET /stack`: what the stacks are made of |
+//! | [`metrics_router`] | `GET /metrics`: Prometheus' text format |
+//! | [`health_router`] | `GET /healthz`, `GET /readyz` |
+//!
+//! and [`serve`] puts the app on a socket as streams need it.
+//!
+//! # Example
+//!
+//! ```
+//! use std::{collections::BTreeMap, time::Duration};
+//! use axum::{Router, body::{Body, to_bytes}, http::Request};
+//! use tower::{ServiceBuilder, ServiceExt, service_fn};
+//! use tower_agent_axum::{ApiError, Identity, health_router, run_router, serve, stack_router};
+//! use tower_agent_core::{Error, Message, RunBody, RunEvent, RunFinish, RunRequest, RunResponse};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // An `Agent` of tower-agent in its stack; a closure stands in for it here.
+//! let agent = ServiceBuilder::new().load_shed().concurrency_limit(64).service_fn(|_: RunRequest| async {
+//!     Ok::<_, Error>(RunResponse::new(RunBody::from_events(vec![
+//!         RunEvent::Message { turn: 1, message: Message::assistant("Hello!") },
+//!         RunEvent::Finished { finish: RunFinish::Answered, turns: 1, usage: Default::default() },
+//!     ])))
+//! });
+//!
+//! let app: Router = Router::new()
+//!     .merge(
+//!         run_router(agent.clone())
+//!             .identity(|parts| {
+//!                 let user = parts.headers.get("x-user").and_then(|user| user.to_str().ok());
+//!                 let user = user.ok_or_else(|| ApiError::unauthorized("send `X-User`"))?;
+//!                 Ok::<_, ApiError>(Identity::default().with_user(user))
+//!             })
+//!             .deadline(Duration::from_secs(300)),
+//!     )
+//!     .merge(stack_router(BTreeMap::from([("run", ["load_shed", "concurrency_limit", "agent"])])))
+//!     .merge(health_router().ready("agent", agent));
+//!
+//! let request = Request::post("/v1/runs")
+//!     .header("content-type", "application/json")
+//!     .header("accept", "application/json")
+//!     .header("x-user", "ada")
+//!     .body(Body::from(r#"{"text": "Hi"}"#))?;
+//! let response = app.clone().oneshot(request).await?;
+//! let transcript = to_bytes(response.into_body(), 1 << 20).await?;
+//! assert!(std::str::from_utf8(&transcript)?.contains("Hello!"));
+//! # if false {
+//!
+//! // Hosting it for real:
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+//! serve(listener, app).await?;
+//! # }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Placement
+//!
+//! Two kinds of layers meet here. Those around a *router* see HTTP: tracing, compression, CORS, a limit of connections.
+//! Those around the *agent* see runs: load shedding, budgets, audits, time-outs. With tower-http's layers:
+//!
+//! - `TraceLayer`, `SetSensitiveHeadersLayer`, `CorsLayer`: around the whole app.
+//! - `RequestBodyLimitLayer`: around the whole app if it has routes of its own; these routers have a limit anyway
+//!   ([`body_limit`](RunRouter::body_limit)). Where the layer is tighter and goes by `Content-Length`, it answers by
+//!   itself, in plain text.
+//! - `TimeoutLayer`: ends at the head of a response, so it does not bound a stream. Give runs a
+//!   [`deadline`](RunRouter::deadline).
+//! - `RequestBodyTimeoutLayer`: around these routers, against callers that never finish their upload.
+//! - `CompressionLayer`: it leaves `text/event-stream` alone by default, and should.
+//! - `CatchPanicLayer`: outermost but for tracing. A panic inside a stream ends the connection all the same; contain it
+//!   in the stack with tower-agent's own.
+//!
+//! # Errors
+//!
+//! [`ApiError`] is the one shape of all answers that are not what was asked for, and holds the table from
+//! [`ErrorKind`](tower_agent_core::ErrorKind) to status. Callers read an error's model text and never its internals;
+//! those go to the log (`tracing`, as errors for a 5xx), and the [`Error`](tower_agent_core::Error) itself stands in the
+//! response's extensions for layers around the router.
+//!
+//! # Cancellation
+//!
+//! A response's body is the run: nothing is spawned, queued or read ahead. A slow reader slows its run down, and one that
+//! goes away drops it and cancels the token in its context.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[macro_use]
+mod options;
+
+mod body;
+mod error;
+mod errors;
+mod health;
+mod identity;
+mod metrics;
+mod run;
+mod serve;
+mod sse;
+mod stack;
+
+pub use self::{
+    error::ApiError,
+    health::{HealthRouter, health_router},
+    identity::Identity,
+    metrics::metrics_router,
+    options::RUN_ID,
+    run::{RunRouter, run_router},
+    serve::{Serve, ServeFuture, serve},
+    stack::stack_router,
+};

@@ -1,0 +1,147 @@
+//! What every route that starts something has in common.
+
+use std::time::Duration;
+
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Request, request::Parts};
+use tokio::time::Instant;
+use tokio_util::sync::DropGuard;
+use tower_agent_core::{CancellationToken, Context, Run};
+use uuid::Uuid;
+
+use crate::{
+    body,
+    identity::{Identify, Identity},
+};
+
+/// The response header that names the run.
+pub const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
+
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) identify: Identify,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) body_limit: usize,
+    pub(crate) keep_alive: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            identify: Identify::default(),
+            deadline: None,
+            body_limit: 2 * 1024 * 1024,
+            keep_alive: Duration::from_secs(15),
+        }
+    }
+}
+
+/// Who asks and what was sent.
+pub(crate) struct Received {
+    pub(crate) identity: Identity,
+    pub(crate) body: Bytes,
+}
+
+impl Options {
+    /// Finds out who asks, and only then reads the body.
+    pub(crate) async fn receive(
+        &self,
+        parts: Parts,
+        body: axum::body::Body,
+    ) -> Result<Received, Response> {
+        body::check_head(&parts.headers, self.body_limit).map_err(IntoResponse::into_response)?;
+        let identity = self.identify.find(parts).await?;
+        let body = body::read(body, self.body_limit).await.map_err(IntoResponse::into_response)?;
+        Ok(Received { identity, body })
+    }
+
+    /// Opens a run that is cancelled when the guard is dropped.
+    pub(crate) fn open(&self, id: &str, identity: Identity) -> (Context, DropGuard) {
+        let token = CancellationToken::new();
+        let mut run = Run::builder(id).cancellation(token.clone());
+        if let Some(user) = identity.user {
+            run = run.user(user);
+        }
+        if let Some(session) = identity.session {
+            run = run.session(session);
+        }
+        if let Some(tenant) = identity.tenant {
+            run = run.tenant(tenant);
+        }
+        if let Some(deadline) = self.deadline.and_then(|wait| Instant::now().checked_add(wait)) {
+            run = run.deadline(deadline.into_std());
+        }
+        let mut ctx = run.build();
+        ctx.extensions = identity.extensions;
+        (ctx, token.drop_guard())
+    }
+}
+
+/// Gives a request a run's id, and every answer to it the same one.
+pub(crate) async fn with_run_id<B, F>(
+    request: Request<B>,
+    answer: impl FnOnce(Request<B>, String) -> F,
+) -> Response
+where
+    F: Future<Output = Result<Response, Response>>,
+{
+    let id = Uuid::now_v7().to_string();
+    let value = HeaderValue::from_str(&id);
+    let mut response = answer(request, id).await.unwrap_or_else(|refusal| refusal);
+    if let Ok(value) = value {
+        response.headers_mut().insert(RUN_ID, value);
+    }
+    response
+}
+
+/// The knobs that the builders of such routes share.
+macro_rules! options {
+    () => {
+        /// Finds out who asks from the head of the request; an error is the answer.
+        ///
+        /// It runs before the body is read. What needs more than the head, such as a look into a database, belongs
+        /// into an axum middleware that leaves what it found in the request's extensions.
+        pub fn identity<F, E>(mut self, find: F) -> Self
+        where
+            F: Fn(&http::request::Parts) -> Result<$crate::Identity, E> + Send + Sync + 'static,
+            E: axum::response::IntoResponse,
+        {
+            self.options.identify = $crate::identity::Identify::by(find);
+            self
+        }
+
+        /// Finds out who asks by an extractor of axum; its rejection is the answer.
+        ///
+        /// The extractor gets no state; one that needs some takes it from the request's extensions.
+        pub fn identity_from<T>(mut self) -> Self
+        where
+            T: axum::extract::FromRequestParts<()> + Into<$crate::Identity> + Send,
+        {
+            self.options.identify = $crate::identity::Identify::from::<T>();
+            self
+        }
+
+        /// How long a run may take; its context carries the deadline, which agents keep. There is none by default.
+        pub const fn deadline(mut self, limit: std::time::Duration) -> Self {
+            self.options.deadline = Some(limit);
+            self
+        }
+
+        /// The most bytes of a request's body, 2 MiB by default; more is answered with 413.
+        ///
+        /// axum's own `DefaultBodyLimit` does not apply here.
+        pub const fn body_limit(mut self, bytes: usize) -> Self {
+            self.options.body_limit = bytes;
+            self
+        }
+
+        /// How long a stream may be silent before a comment shows proxies that it lives: 15 seconds by default,
+        /// zero for never.
+        pub const fn keep_alive(mut self, every: std::time::Duration) -> Self {
+            self.options.keep_alive =
+                if every.is_zero() { std::time::Duration::MAX } else { every };
+            self
+        }
+    };
+}

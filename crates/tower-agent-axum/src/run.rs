@@ -1,0 +1,195 @@
+//! `POST /v1/runs`: runs of an agent, event by event.
+
+mod request;
+mod stream;
+
+use std::{fmt, sync::Arc};
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    response::{IntoResponse, Response},
+    routing::post,
+};
+use http::header;
+use tokio_util::sync::DropGuard;
+use tower::{Service, ServiceExt};
+use tower_agent_core::{Error, ErrorKind, RunRequest, RunResponse, Transcript};
+
+use self::stream::RunFrames;
+use crate::{
+    ApiError,
+    body::Form,
+    errors::{method_not_allowed, refuse, report},
+    options::{Options, with_run_id},
+    sse,
+};
+
+/// Serves `POST /v1/runs` for an agent, which is any `Service<RunRequest>`.
+///
+/// ```
+/// use axum::{Router, body::{Body, to_bytes}, http::{Request, header}};
+/// use tower::{ServiceExt, service_fn};
+/// use tower_agent_axum::{Identity, run_router};
+/// use tower_agent_core::{Error, Message, RunBody, RunEvent, RunFinish, RunRequest, RunResponse};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // Any agent will do; this one greets.
+/// let agent = service_fn(|request: RunRequest| async move {
+///     let user = request.ctx.run().user().cloned().unwrap_or_default();
+///     let events = vec![
+///         RunEvent::Message { turn: 1, message: Message::assistant(format!("Hello, {user}!")) },
+///         RunEvent::Finished { finish: RunFinish::Answered, turns: 1, usage: Default::default() },
+///     ];
+///     Ok::<_, Error>(RunResponse::new(RunBody::from_events(events)))
+/// });
+/// let app: Router = Router::new().merge(run_router(agent).identity(|parts| {
+///     let user = parts.headers.get("x-user").and_then(|user| user.to_str().ok());
+///     let user = user.ok_or(tower_agent_axum::ApiError::unauthorized("who are you?"))?;
+///     Ok::<_, tower_agent_axum::ApiError>(Identity::default().with_user(user))
+/// }));
+///
+/// let request = Request::post("/v1/runs")
+///     .header(header::CONTENT_TYPE, "application/json")
+///     .header("x-user", "Ada")
+///     .body(Body::from(r#"{"text": "Hi"}"#))?;
+/// let response = app.oneshot(request).await?;
+/// assert!(response.headers().contains_key("x-run-id"));
+/// let text = String::from_utf8(to_bytes(response.into_body(), usize::MAX).await?.into())?;
+/// assert!(text.starts_with("event: message\nid: 1\ndata: {"));
+/// assert!(text.contains("Hello, Ada!"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # What is sent
+///
+/// JSON: a [`RunRequest`] as serde writes it, or one of the short forms `{"text": ".."}` and `{"input": ".."}`.
+/// `stream` says whether the *model* is asked to stream, so that events carry the answer as it is made; left out, it
+/// is asked to when the answer is a stream of events.
+///
+/// `instructions`, `model`, `sampling` and `extra` are the host's to choose. A request that sets one is refused unless
+/// [`allow_overrides`](RunRouter::allow_overrides) was called. The messages, and so what the model is told
+/// was said before, are always the caller's.
+///
+/// # What comes back
+///
+/// The form goes by `Accept`. By default, server-sent events, one for each [`RunEvent`](tower_agent_core::RunEvent):
+/// its name, a number from 1, its JSON. With `Accept: application/json`, the whole [`Transcript`].
+/// The response header `x-run-id` names the run, whatever came of it.
+///
+/// # Errors
+///
+/// [`ApiError`] says how an [`Error`] is answered. In a stream that has begun, it is the last event, named `error`,
+/// with the same JSON; a stream without `finished` and without `error` was cut. A whole answer that failed midway has
+/// the transcript so far beside the error.
+///
+/// # Cancellation
+///
+/// A run is driven by its reader: nothing is read ahead, and a caller that goes away drops the run and cancels its
+/// token. Each request calls a fresh clone of the agent once that is ready.
+pub fn run_router<A>(agent: A) -> RunRouter<A> {
+    RunRouter { agent, overrides: false, options: Options::default() }
+}
+
+/// The route of [`run_router`], to be merged into a router.
+#[derive(Clone)]
+#[must_use = "it serves nothing until it is merged into a router"]
+pub struct RunRouter<A> {
+    agent: A,
+    overrides: bool,
+    options: Options,
+}
+
+impl<A> RunRouter<A> {
+    options!();
+
+    /// Lets callers replace the agent's instructions, model, sampling parameters and the model's extra fields.
+    pub const fn allow_overrides(mut self) -> Self {
+        self.overrides = true;
+        self
+    }
+}
+
+impl<A, S> From<RunRouter<A>> for Router<S>
+where
+    A: Service<RunRequest, Response = RunResponse> + Clone + Send + Sync + 'static,
+    A::Error: Into<Error>,
+    A::Future: Send,
+    S: Clone + Send + Sync + 'static,
+{
+    fn from(router: RunRouter<A>) -> Self {
+        let route = post(handle::<A>).fallback(method_not_allowed);
+        Self::new().route("/v1/runs", route.with_state(Arc::new(router)))
+    }
+}
+
+impl<A> fmt::Debug for RunRouter<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunRouter")
+            .field("overrides", &self.overrides)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+async fn handle<A>(State(router): State<Arc<RunRouter<A>>>, request: Request) -> Response
+where
+    A: Service<RunRequest, Response = RunResponse> + Clone + Send + Sync + 'static,
+    A::Error: Into<Error>,
+    A::Future: Send,
+{
+    with_run_id(request, |request, id| answer(router, request, id)).await
+}
+
+async fn answer<A>(
+    router: Arc<RunRouter<A>>,
+    request: Request,
+    id: String,
+) -> Result<Response, Response>
+where
+    A: Service<RunRequest, Response = RunResponse> + Clone,
+    A::Error: Into<Error>,
+{
+    let (parts, body) = request.into_parts();
+    let form = Form::accepted(&parts.headers).map_err(IntoResponse::into_response)?;
+    let received = router.options.receive(parts, body).await?;
+    let run = request::parse(&received.body, form == Form::Sse, router.overrides)
+        .map_err(IntoResponse::into_response)?;
+    let (ctx, guard) = router.options.open(&id, received.identity);
+    let run = router.agent.clone().oneshot(run.with_context(ctx)).await;
+    let run = run.map_err(|error| refuse(&id, &error.into()))?;
+    match form {
+        Form::Sse => Ok(sse::response(RunFrames::new(run, guard, id), router.options.keep_alive)),
+        Form::Json => whole(run, guard, &id).await,
+    }
+}
+
+async fn whole(run: RunResponse, guard: DropGuard, id: &str) -> Result<Response, Response> {
+    let error = match run.collect().await {
+        Ok(transcript) => {
+            guard.disarm();
+            return Ok(json(&transcript));
+        }
+        Err(error) => error,
+    };
+    let answer = report(id, &error);
+    match Transcript::of_error(&error) {
+        Some(so_far) => Err(answer.response_with(answer.to_json_with("transcript", &*so_far))),
+        None => Err(answer.into_response()),
+    }
+}
+
+fn json(transcript: &Transcript) -> Response {
+    match serde_json::to_string(transcript) {
+        Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
+        Err(error) => no_json(error).into_response(),
+    }
+}
+
+/// What cannot be written as JSON, which no value of the vocabulary is.
+fn no_json(error: serde_json::Error) -> ApiError {
+    let error = Error::new(ErrorKind::Other, "the answer has no JSON form").with_source(error);
+    ApiError::from(&error)
+}

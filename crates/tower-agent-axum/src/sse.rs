@@ -1,0 +1,71 @@
+//! Server-sent events, as bytes.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures_core::Stream;
+use http::{HeaderName, header};
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// A proxy that buffers would turn a stream into one late lump.
+const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// A response that sends each item as it comes, and nothing ahead of its reader.
+pub(crate) fn response(
+    frames: impl Stream<Item = Bytes> + Send + 'static,
+    keep_alive: Duration,
+) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+        (NO_BUFFERING, "no"),
+    ];
+    let frames = KeepAlive { frames, every: keep_alive, silence: sleep(keep_alive) };
+    (headers, Body::from_stream(frames)).into_response()
+}
+
+/// One event. Neither part may hold a line end, which compact JSON never does.
+pub(crate) fn event(name: &str, id: u64, data: &str) -> Bytes {
+    format!("event: {name}\nid: {id}\ndata: {data}\n\n").into()
+}
+
+pin_project! {
+    /// Fills silence with comments. A comment neither asks for the next event nor holds one back.
+    struct KeepAlive<S> {
+        #[pin]
+        frames: S,
+        every: Duration,
+        #[pin]
+        silence: Sleep,
+    }
+}
+
+impl<S: Stream<Item = Bytes>> Stream for KeepAlive<S> {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut this = self.project();
+        let item = match this.frames.poll_next(cx) {
+            Poll::Ready(item) => item,
+            Poll::Pending if this.silence.as_mut().poll(cx).is_ready() => {
+                Some(Bytes::from_static(b": keep-alive\n\n"))
+            }
+            Poll::Pending => return Poll::Pending,
+        };
+        let next = Instant::now().checked_add(*this.every);
+        if let Some(next) = next {
+            this.silence.reset(next);
+        }
+        Poll::Ready(item.map(Ok))
+    }
+}
