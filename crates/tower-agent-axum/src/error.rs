@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use tower_agent_core::{Effect, Error, ErrorKind};
+use tower_agent_wire::openai_chat;
 
 /// A header that OpenAI's clients obey over their own rule of what to repeat.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -29,13 +30,34 @@ const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 /// # What a caller gets to read
 ///
 /// Of an [`Error`], only its [`model_text`](Error::model_text). The operator's text, the layer and the sources
-/// stay inside.
+/// stay inside. Where the request is at fault, also the field and the code that a codec or the provider named.
+///
+/// | kind | status | type | code |
+/// | --- | --- | --- | --- |
+/// | `InvalidArguments` | 400 | `invalid_request_error` | `invalid_arguments` |
+/// | `NotFound` | 404 | `invalid_request_error` | `not_found` |
+/// | `RateLimited` | 429, `Retry-After` | `rate_limit_error` | `rate_limit_exceeded` |
+/// | `Overloaded` | 503, `Retry-After` | `server_error` | `overloaded` |
+/// | `Unavailable` | 503 | `server_error` | `unavailable` |
+/// | `Cancelled` | 503 | `server_error` | `cancelled` |
+/// | `Timeout` | 504 | `timeout_error` | `timeout` |
+/// | `Unauthorized` (of the host, at a provider) | 502 | `upstream_error` | `upstream_unauthorized` |
+/// | `Upstream` with 400, 413 or 422 | 400 | `invalid_request_error` | `upstream_rejected` |
+/// | `Upstream` | 502 | `upstream_error` | `upstream_failed` |
+/// | `Protocol` | 502 | `upstream_error` | `upstream_broken` |
+/// | all others | 500 | `server_error` | `internal_error` |
+///
+/// # Repeating a request
+///
+/// Clients repeat what failed with 429 or 5xx by themselves. Of a run whose tools may have done something already
+/// (its [`effect`](Error::effect) is not [`NotStarted`](Effect::NotStarted)), the answer says `x-should-retry: false`,
+/// which OpenAI's clients obey.
 #[derive(Clone, Debug)]
 pub struct ApiError {
     status: StatusCode,
     body: Body,
     retry_after: Option<Duration>,
-    should_retry: Option<bool>,
+    keep_from_repeating: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -44,7 +66,7 @@ struct Body {
     #[serde(rename = "type")]
     kind: &'static str,
     param: Option<Cow<'static, str>>,
-    code: &'static str,
+    code: Cow<'static, str>,
 }
 
 #[derive(Serialize)]
@@ -93,8 +115,8 @@ impl ApiError {
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
         let kind = if status.is_server_error() { SERVER } else { INVALID };
-        let body = Body { message: message.into(), kind, param: None, code };
-        Self { status, body, retry_after: None, should_retry: None }
+        let body = Body { message: message.into(), kind, param: None, code: code.into() };
+        Self { status, body, retry_after: None, keep_from_repeating: false }
     }
 
     /// A caller who did not say who it is, or did so in vain: 401.
@@ -129,11 +151,9 @@ impl ApiError {
         self
     }
 
-    /// Tells clients whether to send the request again by themselves.
-    ///
-    /// They do by status, which is wrong where tools may have run already.
+    /// Keeps clients from sending the request again by themselves, where tools may have run already.
     pub(crate) fn with_effect(mut self, effect: Effect) -> Self {
-        self.should_retry = (effect != Effect::NotStarted).then_some(false);
+        self.keep_from_repeating = effect != Effect::NotStarted;
         self
     }
 
@@ -151,8 +171,8 @@ impl ApiError {
 
     /// The stable code for programs.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
-        self.body.code
+    pub fn code(&self) -> &str {
+        &self.body.code
     }
 
     /// `{"error": {..}}`, for a stream that can no longer change its status.
@@ -176,11 +196,21 @@ impl ApiError {
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if let Some(retry) = self.should_retry {
-            let value = HeaderValue::from_static(if retry { "true" } else { "false" });
-            headers.insert(SHOULD_RETRY, value);
+        if self.keep_from_repeating {
+            headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
         }
         response
+    }
+}
+
+impl ApiError {
+    /// What a codec or a provider said about the request: which field, and a code such as `context_length_exceeded`.
+    fn name_the_fault(&mut self, error: &Error) {
+        let Some(said) = error.extensions().get::<openai_chat::ApiError>() else { return };
+        self.body.param = said.param.as_ref().map(|param| param.to_string().into());
+        if let Some(code) = &said.code {
+            self.body.code = code.to_string().into();
+        }
     }
 }
 
@@ -190,7 +220,12 @@ impl From<&Error> for ApiError {
         let busy = matches!(error.kind(), ErrorKind::RateLimited { .. } | ErrorKind::Overloaded);
         let wait = error.retry_after().or(busy.then_some(DEFAULT_RETRY_AFTER));
         let message = error.model_text().to_owned();
-        Self { retry_after: wait, ..Self::new(status, code, message).with_type(kind) }
+        let mut answer = Self::new(status, code, message).with_type(kind);
+        answer.retry_after = wait;
+        if kind == INVALID {
+            answer.name_the_fault(error);
+        }
+        answer
     }
 }
 

@@ -8,7 +8,7 @@ use http::StatusCode;
 use tower::{Service, ServiceExt};
 use tower_agent_core::Operation;
 
-use crate::errors::method_not_allowed;
+use crate::report::method_not_allowed;
 
 type Check = Arc<dyn Fn() -> bool + Send + Sync>;
 

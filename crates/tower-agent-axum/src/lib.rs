@@ -5,6 +5,7 @@
 //! | part | routes |
 //! | --- | --- |
 //! | [`run_router`] | `POST /v1/runs`: JSON in, the events of the run out |
+//! | [`chat_router`] | `POST /v1/chat/completions`, `GET /v1/models`: OpenAI's API, for agents and for model stacks |
 //! | [`stack_router`] | `GET /stack`: what the stacks are made of |
 //! | [`metrics_router`] | `GET /metrics`: Prometheus' text format |
 //! | [`health_router`] | `GET /healthz`, `GET /readyz` |
@@ -95,17 +96,19 @@
 mod options;
 
 mod body;
+mod chat;
 mod error;
-mod errors;
 mod health;
 mod identity;
 mod metrics;
+mod report;
 mod run;
 mod serve;
 mod sse;
 mod stack;
 
 pub use self::{
+    chat::{ChatRouter, chat_router},
     error::ApiError,
     health::{HealthRouter, health_router},
     identity::Identity,

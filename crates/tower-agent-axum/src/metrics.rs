@@ -3,7 +3,7 @@
 use axum::{Router, routing::get};
 use http::header;
 
-use crate::errors::method_not_allowed;
+use crate::report::method_not_allowed;
 
 /// The type of Prometheus' text format.
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";

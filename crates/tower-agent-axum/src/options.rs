@@ -57,9 +57,9 @@ impl Options {
     }
 
     /// Opens a run that is cancelled when the guard is dropped.
-    pub(crate) fn open(&self, id: &str, identity: Identity) -> (Context, DropGuard) {
+    pub(crate) fn open(&self, id: Uuid, identity: Identity) -> (Context, DropGuard) {
         let token = CancellationToken::new();
-        let mut run = Run::builder(id).cancellation(token.clone());
+        let mut run = Run::builder(id.to_string()).cancellation(token.clone());
         if let Some(user) = identity.user {
             run = run.user(user);
         }
@@ -81,18 +81,23 @@ impl Options {
 /// Gives a request a run's id, and every answer to it the same one.
 pub(crate) async fn with_run_id<B, F>(
     request: Request<B>,
-    answer: impl FnOnce(Request<B>, String) -> F,
+    answer: impl FnOnce(Request<B>, Uuid) -> F,
 ) -> Response
 where
     F: Future<Output = Result<Response, Response>>,
 {
-    let id = Uuid::now_v7().to_string();
-    let value = HeaderValue::from_str(&id);
+    let id = Uuid::now_v7();
+    let value = HeaderValue::from_str(&id.to_string());
     let mut response = answer(request, id).await.unwrap_or_else(|refusal| refusal);
     if let Ok(value) = value {
         response.headers_mut().insert(RUN_ID, value);
     }
     response
+}
+
+/// When an id was made, in seconds since 1970.
+pub(crate) fn unix_seconds(id: Uuid) -> u64 {
+    id.get_timestamp().map_or(0, |time| time.to_unix().0)
 }
 
 /// The knobs that the builders of such routes share.

@@ -15,13 +15,14 @@ use http::header;
 use tokio_util::sync::DropGuard;
 use tower::{Service, ServiceExt};
 use tower_agent_core::{Error, ErrorKind, RunRequest, RunResponse, Transcript};
+use uuid::Uuid;
 
 use self::stream::RunFrames;
 use crate::{
     ApiError,
     body::Form,
-    errors::{method_not_allowed, refuse, report},
     options::{Options, with_run_id},
+    report::{method_not_allowed, report},
     sse,
 };
 
@@ -146,7 +147,7 @@ where
 async fn answer<A>(
     router: Arc<RunRouter<A>>,
     request: Request,
-    id: String,
+    id: Uuid,
 ) -> Result<Response, Response>
 where
     A: Service<RunRequest, Response = RunResponse> + Clone,
@@ -157,16 +158,16 @@ where
     let received = router.options.receive(parts, body).await?;
     let run = request::parse(&received.body, form == Form::Sse, router.overrides)
         .map_err(IntoResponse::into_response)?;
-    let (ctx, guard) = router.options.open(&id, received.identity);
+    let (ctx, guard) = router.options.open(id, received.identity);
     let run = router.agent.clone().oneshot(run.with_context(ctx)).await;
-    let run = run.map_err(|error| refuse(&id, &error.into()))?;
+    let run = run.map_err(|error| refuse(id, &error.into()))?;
     match form {
         Form::Sse => Ok(sse::response(RunFrames::new(run, guard, id), router.options.keep_alive)),
-        Form::Json => whole(run, guard, &id).await,
+        Form::Json => whole(run, guard, id).await,
     }
 }
 
-async fn whole(run: RunResponse, guard: DropGuard, id: &str) -> Result<Response, Response> {
+async fn whole(run: RunResponse, guard: DropGuard, id: Uuid) -> Result<Response, Response> {
     let error = match run.collect().await {
         Ok(transcript) => {
             guard.disarm();
@@ -174,11 +175,23 @@ async fn whole(run: RunResponse, guard: DropGuard, id: &str) -> Result<Response,
         }
         Err(error) => error,
     };
-    let answer = report(id, &error);
+    let answer = run_report(id, &error);
     match Transcript::of_error(&error) {
         Some(so_far) => Err(answer.response_with(answer.to_json_with("transcript", &*so_far))),
         None => Err(answer.into_response()),
     }
+}
+
+/// What a caller reads of an error; that of a run may come after tools have done something.
+fn run_report(id: Uuid, error: &Error) -> ApiError {
+    report(id, error).with_effect(error.effect())
+}
+
+/// The answer to an error at the head. The error itself goes along for layers around the router.
+fn refuse(id: Uuid, error: &Error) -> Response {
+    let mut response = run_report(id, error).into_response();
+    response.extensions_mut().insert(error.clone());
+    response
 }
 
 fn json(transcript: &Transcript) -> Response {

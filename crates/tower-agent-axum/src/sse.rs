@@ -39,6 +39,11 @@ pub(crate) fn event(name: &str, id: u64, data: &str) -> Bytes {
     format!("event: {name}\nid: {id}\ndata: {data}\n\n").into()
 }
 
+/// An event without a name, as OpenAI's streams have them.
+pub(crate) fn data(json: &str) -> Bytes {
+    format!("data: {json}\n\n").into()
+}
+
 pin_project! {
     /// Fills silence with comments. A comment neither asks for the next event nor holds one back.
     struct KeepAlive<S> {

@@ -11,7 +11,7 @@ use axum::{
 use http::{StatusCode, header};
 use serde::Serialize;
 
-use crate::{ApiError, errors::method_not_allowed};
+use crate::{ApiError, report::method_not_allowed};
 
 /// Serves `GET /stack`: the descriptions of the host's stacks as JSON, or anything else that serialises.
 ///

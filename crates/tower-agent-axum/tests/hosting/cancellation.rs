@@ -90,6 +90,19 @@ async fn a_run_that_finished_is_not_cancelled_afterwards() {
 }
 
 #[tokio::test]
+async fn a_reader_that_leaves_after_the_last_event_cancels_nothing() {
+    let counters = Counters::default();
+    let (router, token) = counted(&counters, says("ho"), true);
+    let mut body = open(router.into()).await;
+    for _ in 0..says("ho").len() {
+        body.next().await.unwrap().unwrap();
+    }
+    drop(body);
+    assert_eq!(counters.dropped(), 1);
+    assert!(!is_cancelled(&token), "the run is complete");
+}
+
+#[tokio::test]
 async fn a_run_that_failed_is_cancelled_so_that_nothing_of_it_goes_on() {
     let counters = Counters::default();
     let mut events = says("ho");

@@ -6,6 +6,12 @@ mod support;
 #[cfg(test)]
 mod cancellation;
 #[cfg(test)]
+mod chat;
+#[cfg(test)]
+mod chat_agents;
+#[cfg(test)]
+mod chat_errors;
+#[cfg(test)]
 mod errors;
 #[cfg(test)]
 mod identity;

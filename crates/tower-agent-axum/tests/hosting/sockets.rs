@@ -215,6 +215,29 @@ async fn the_peers_address_is_there_for_handlers() {
     assert!(rest(&mut stream).await.ends_with(&own));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_never_finishes_its_request_is_closed() {
+    let server = Server::start(Router::new()).await;
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: ").await.unwrap();
+    let begun = tokio::time::Instant::now();
+    rest(&mut stream).await;
+    assert!(begun.elapsed() >= Duration::from_secs(30));
+}
+
+#[tokio::test]
+async fn a_panic_in_one_connection_leaves_the_others_alone() {
+    let counters = Counters::default();
+    let panics = get(async || -> &'static str { panic!("a bug of the app") });
+    let app = Router::new().route("/panic", panics).merge(agent(&counters, says("ho"), false));
+    let server = Server::start(app).await;
+    let mut unlucky = server.connect().await;
+    unlucky.write_all(b"GET /panic HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    assert_eq!(rest(&mut unlucky).await, "");
+    let mut lucky = server.begin().await;
+    read_until(&mut lucky, "event: finished").await;
+}
+
 #[tokio::test]
 async fn dropping_the_server_drops_every_run() {
     let counters = Counters::default();
@@ -250,7 +273,7 @@ fn gated(counters: &Counters, gate: &CancellationToken) -> Router {
     run_router(agent).into()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_shutdown_lets_a_run_finish_and_takes_no_new_connections() {
     let (counters, gate, stop) =
         (Counters::default(), CancellationToken::new(), CancellationToken::new());
@@ -261,13 +284,17 @@ async fn a_shutdown_lets_a_run_finish_and_takes_no_new_connections() {
     idle.write_all(b"GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     read_until(&mut idle, "\r\n\r\n").await;
 
+    let stopped = tokio::time::Instant::now();
     stop.cancel();
-    assert_eq!(rest(&mut idle).await, "", "an idle connection is closed at once");
+    assert_eq!(rest(&mut idle).await, "");
+    assert!(stopped.elapsed() < Duration::from_secs(1), "an idle connection is closed at once");
     assert!(TcpStream::connect(server.addr).await.is_err(), "nobody listens any more");
     assert!(!server.task.is_finished());
 
     gate.cancel();
+    let opened = tokio::time::Instant::now();
     let end = rest(&mut stream).await;
+    assert!(opened.elapsed() < Duration::from_secs(1), "the connection is not kept alive");
     assert!(end.contains("event: finished") && end.ends_with("0\r\n\r\n"), "{end}");
     (&mut server.task).await.unwrap().unwrap();
     assert_eq!(counters.dropped(), 1);

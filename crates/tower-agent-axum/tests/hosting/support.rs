@@ -19,7 +19,8 @@ use futures_core::Stream;
 use serde_json::Value;
 use tower::{Service, ServiceExt, service_fn};
 use tower_agent_core::{
-    Error, Message, RunBody, RunEvent, RunFinish, RunRequest, RunResponse, Usage,
+    Error, Message, ModelRequest, ModelResponse, RunBody, RunEvent, RunFinish, RunRequest,
+    RunResponse, Usage,
 };
 
 /// The events of a run that says one thing.
@@ -184,11 +185,51 @@ impl Answer {
         error
     }
 
+    /// The chunks of a chat stream, whose end is checked.
+    #[track_caller]
+    pub(crate) fn chunks(&self) -> Vec<Value> {
+        assert_eq!(self.status, 200, "{}", self.body);
+        assert_eq!(self.header("content-type"), "text/event-stream");
+        let body = self.body.strip_suffix("data: [DONE]\n\n").expect("the stream ends with [DONE]");
+        datas(body)
+    }
+
+    /// The chunks of a chat stream that failed: those before, and the error.
+    #[track_caller]
+    pub(crate) fn broken_chunks(&self) -> (Vec<Value>, Value) {
+        assert!(!self.body.contains("[DONE]"), "{}", self.body);
+        let mut datas = datas(&self.body);
+        let error = datas.pop().expect("there is an error")["error"].clone();
+        assert!(error["message"].is_string(), "{}", self.body);
+        (datas, error)
+    }
+
     /// The events of a stream: name, id, data.
     pub(crate) fn events(&self) -> Vec<(String, String, Value)> {
         let blocks = self.body.split("\n\n").filter(|block| !block.is_empty());
         blocks.map(event).collect()
     }
+}
+
+fn datas(body: &str) -> Vec<Value> {
+    let blocks = body.split("\n\n").filter(|block| !block.is_empty());
+    blocks
+        .map(|block| serde_json::from_str(block.strip_prefix("data: ").unwrap()).unwrap())
+        .collect()
+}
+
+/// The text that chunks say together.
+pub(crate) fn text_of(chunks: &[Value]) -> String {
+    chunks.iter().filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str()).collect()
+}
+
+/// Why the reply of chunks is over, told exactly once.
+#[track_caller]
+pub(crate) fn finish_of(chunks: &[Value]) -> String {
+    let reasons: Vec<_> =
+        chunks.iter().filter_map(|chunk| chunk["choices"][0]["finish_reason"].as_str()).collect();
+    assert_eq!(reasons.len(), 1, "{chunks:?}");
+    reasons[0].to_owned()
 }
 
 fn event(block: &str) -> (String, String, Value) {
@@ -202,4 +243,48 @@ fn event(block: &str) -> (String, String, Value) {
 
 pub(crate) async fn ask(app: &Router, request: Request<Body>) -> Answer {
     Answer::of(app.clone().oneshot(request).await.unwrap()).await
+}
+
+/// A chat request for a model with one message of the user, and more fields.
+pub(crate) fn chat(model: &str, more: impl Into<Value>) -> Request<Body> {
+    let mut body =
+        serde_json::json!({"model": model, "messages": [{"role": "user", "content": "Hello"}]});
+    let Value::Object(more) = more.into() else { panic!("more fields are an object") };
+    body.as_object_mut().unwrap().extend(more);
+    post("/v1/chat/completions", body.to_string())
+}
+
+/// Model requests that arrived.
+#[derive(Clone, Default)]
+pub(crate) struct Asked(Arc<Mutex<Vec<ModelRequest>>>);
+
+impl Asked {
+    pub(crate) fn last(&self) -> ModelRequest {
+        self.0.lock().unwrap().last().expect("the model was asked").clone()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+
+    /// A model that keeps what it was asked and answers the same each time.
+    pub(crate) fn model(
+        &self,
+        answer: impl Fn(&ModelRequest) -> Result<ModelResponse, Error> + Clone + Send + Sync + 'static,
+    ) -> impl Service<
+        ModelRequest,
+        Response = ModelResponse,
+        Error = Error,
+        Future = impl Future<Output = Result<ModelResponse, Error>> + Send,
+    > + Clone
+    + Send
+    + Sync
+    + 'static {
+        let asked = self.clone();
+        service_fn(move |request: ModelRequest| {
+            let answer = answer(&request);
+            asked.0.lock().unwrap().push(request);
+            std::future::ready(answer)
+        })
+    }
 }

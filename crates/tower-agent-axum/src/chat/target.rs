@@ -1,0 +1,49 @@
+//! What answers a request: an agent or a model stack.
+
+use tower::{Service, ServiceExt, util::BoxCloneSyncService};
+use tower_agent_core::{Error, ModelRequest, ModelResponse, RunRequest, RunResponse};
+
+use super::agent;
+
+/// Boxed, because one router holds many of different types.
+#[derive(Clone)]
+pub(super) enum Target {
+    Agent(BoxCloneSyncService<RunRequest, RunResponse, Error>),
+    Model(BoxCloneSyncService<ModelRequest, ModelResponse, Error>),
+}
+
+impl Target {
+    pub(super) fn agent<A>(agent: A) -> Self
+    where
+        A: Service<RunRequest, Response = RunResponse> + Clone + Send + Sync + 'static,
+        A::Error: Into<Error>,
+        A::Future: Send,
+    {
+        Self::Agent(BoxCloneSyncService::new(agent.map_err(Into::into)))
+    }
+
+    pub(super) fn model<M>(stack: M) -> Self
+    where
+        M: Service<ModelRequest, Response = ModelResponse> + Clone + Send + Sync + 'static,
+        M::Error: Into<Error>,
+        M::Future: Send,
+    {
+        Self::Model(BoxCloneSyncService::new(stack.map_err(Into::into)))
+    }
+
+    pub(super) const fn is_agent(&self) -> bool {
+        matches!(self, Self::Agent(_))
+    }
+
+    /// Asks once it is ready; an agent answers as a model would.
+    pub(super) async fn ask(self, request: ModelRequest) -> Result<ModelResponse, Error> {
+        match self {
+            Self::Model(stack) => stack.oneshot(request).await,
+            Self::Agent(agent) => {
+                let run = agent::run_of(request)?;
+                let input = run.input.clone();
+                Ok(agent::as_model(agent.oneshot(run).await?, input))
+            }
+        }
+    }
+}
