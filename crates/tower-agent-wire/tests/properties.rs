@@ -217,6 +217,18 @@ proptest! {
     }
 
     #[test]
+    fn the_kind_of_line_end_means_nothing(lines in vec("(data|event|id|):? ?[a-c]{0,3}", 0..30)) {
+        let events = |end: &str| {
+            let mut parser = sse::Parser::new();
+            parser.push((lines.join(end) + end).as_bytes());
+            parser.finish();
+            std::iter::from_fn(|| parser.next_event()).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(events("\r\n"), events("\n"));
+        prop_assert_eq!(events("\r"), events("\n"));
+    }
+
+    #[test]
     fn an_encoded_event_is_parsed_as_itself(name in option::of("[a-z]{1,5}"), data in "[a-z \n]{0,20}") {
         let mut parser = sse::Parser::new();
         parser.push(&sse::encode(name.as_deref(), &data));
@@ -305,6 +317,10 @@ fn json_nested_too_deeply_is_an_error_everywhere() {
         decoder.push(format!("data: {body}\n\n").as_bytes());
         assert!(decoder.next_event().unwrap().unwrap_err().to_string().contains("too deeply"));
     }
-    let quoted = json!({"model": "m", "messages": [{"role": "user", "content": "[{".repeat(500)}]});
-    assert!(decode_request(quoted.to_string().as_bytes()).is_ok());
+    for quote in ["", "\"", "\\\"", "\\"] {
+        let content = format!("{quote}{}", "[{".repeat(500));
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": content}]});
+        let request = decode_request(body.to_string().as_bytes()).unwrap();
+        assert_eq!(request.messages[0].text(), content);
+    }
 }

@@ -285,6 +285,9 @@ fn calls_without_ids_are_told_apart_by_what_they_say() {
     let by_name =
         call_stream(&[call(Some(0), None, Some("f"), "{}"), call(Some(0), None, Some("g"), "{}")]);
     assert_eq!(calls(&by_name), [triple("", "f", "{}"), triple("", "g", "{}")]);
+    let before_arguments =
+        call_stream(&[call(Some(0), None, Some("f"), ""), call(Some(0), None, Some("g"), "")]);
+    assert_eq!(calls(&before_arguments), [triple("", "f", ""), triple("", "g", "")]);
     let by_completeness = call_stream(&[
         call(None, None, Some("f"), "{\"x\":1}"),
         call(None, None, Some("f"), "{\"x\":2}"),
@@ -345,6 +348,32 @@ fn one_call_never_becomes_two() {
     for form in forms {
         assert_eq!(calls(&call_stream(&form)), whole, "{form:?}");
     }
+}
+
+#[test]
+fn content_that_comes_as_a_list_is_text_and_parts_of_its_own() {
+    let thinking = json!({"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]});
+    let stream = chunks(&[
+        delta(json!({"content": [thinking, {"type": "text", "text": "Ye"}]})),
+        delta(json!({"tool_calls": [call(Some(0), Some("a"), Some("f"), "{}")]})),
+        delta(
+            json!({"content": [{"type": "reference", "ids": [1]}, {"type": "text", "text": "s"}]}),
+        ),
+        finish("tool_calls"),
+    ]);
+    let reply = reply_of(&stream).unwrap();
+    let [
+        Part::Text(text),
+        Part::Opaque { json: first },
+        Part::ToolCall(_),
+        Part::Opaque { json: last },
+    ] = reply.message.parts()
+    else {
+        panic!("{:?}", reply.message)
+    };
+    assert_eq!(text.text, "Yes");
+    assert_eq!(*first, thinking.into());
+    assert_eq!(*last, json!({"type": "reference", "ids": [1]}).into());
 }
 
 #[test]
