@@ -209,6 +209,7 @@ impl Context {
     }
 
     /// Whether nothing of the call's own part was changed between two handles of it.
+    #[inline]
     #[must_use]
     pub fn is_untouched(&self, before: &Self) -> bool {
         self.same_run(before)

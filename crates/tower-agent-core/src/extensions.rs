@@ -36,6 +36,7 @@ impl Extensions {
     }
 
     /// Whether two handles share one table, so that nothing was inserted or removed between them.
+    #[inline]
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {

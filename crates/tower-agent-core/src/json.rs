@@ -174,6 +174,7 @@ impl Json {
     }
 
     /// Whether two handles share one allocation, so that nothing was edited between them.
+    #[inline]
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

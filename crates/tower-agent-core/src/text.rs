@@ -15,6 +15,7 @@ impl Str {
     }
 
     /// Whether two handles share one allocation.
+    #[inline]
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -126,6 +127,7 @@ impl CallId {
     }
 
     /// Whether two handles share one allocation.
+    #[inline]
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         self.0.ptr_eq(&other.0)

@@ -80,6 +80,7 @@ pub(crate) fn contain<T>(name: &str, hook: &str, call: impl FnOnce() -> T) -> Re
 /// Calls hooks of which only the panic tells who it was.
 ///
 /// A panic that comes [from inside](inside) is none of theirs and goes on as it is.
+#[inline]
 pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| match panic.downcast::<FromInside>() {
         Ok(from_inside) => resume_unwind(from_inside.0),
@@ -136,6 +137,7 @@ impl<F: Future> Future for Contained<F> {
 }
 
 /// The error of a hook that panicked.
+#[cold]
 pub(crate) fn panicked(name: &str, hook: &str, panic: &(dyn Any + Send)) -> Error {
     let text = panic
         .downcast_ref::<&str>()
@@ -182,10 +184,20 @@ pub(crate) struct Before<O> {
 
 impl<O: Operation> Before<O> {
     /// Notes how the request is before the hook sees it.
+    #[inline]
     pub(crate) fn new(mode: FailMode, request: &O) -> Self {
         let arguments = tool_call(request).map(|call| call.arguments.clone());
         let request = (mode == FailMode::Open).then(|| request.clone());
         Self { mode, arguments, request }
+    }
+
+    /// Whether there are no new arguments to check.
+    #[inline]
+    fn is_untouched(&self, request: &O) -> bool {
+        match (&self.arguments, tool_call(request)) {
+            (Some(before), Some(call)) => call.arguments.ptr_eq(before),
+            _ => true,
+        }
     }
 
     /// Carries out what the hook decided. `None`: the call goes on with `request` as it is now.
@@ -218,8 +230,8 @@ impl<O: Operation> Before<O> {
             verdict => verdict,
         };
         if matches!(verdict, Verdict::Allow)
-            && let (Some(before), Some(call)) = (&self.arguments, tool_call(request))
-            && !call.arguments.ptr_eq(before)
+            && !self.is_untouched(request)
+            && let Some(call) = tool_call(request)
         {
             check_arguments(&call.arguments).map_err(|error| raised(name, "before", error))?;
         }
@@ -252,6 +264,7 @@ impl<O: Operation> Before<O> {
 }
 
 /// Runs a sync before-hook and carries out what it decided. `None`: the call goes on with `request` as it is now.
+#[inline]
 pub(crate) fn run_before<O: Operation, V: IntoVerdict<O>>(
     name: &HookName,
     mode: FailMode,
@@ -259,20 +272,46 @@ pub(crate) fn run_before<O: Operation, V: IntoVerdict<O>>(
     hook: impl FnOnce(&mut O) -> V,
 ) -> Option<Result<O::Output, Error>> {
     let before = Before::new(mode, request);
-    let verdict = flatten(name, "before", contain(name, "before", || hook(request).into_verdict()));
-    before.enforce(name, request, verdict)
+    // Most hooks allow, and a verdict is large: only one that decides is handed on.
+    let mut decided = Ok(None);
+    let done = caught(|| match hook(request).into_verdict() {
+        Ok(Verdict::Allow) => {}
+        Ok(verdict) => decided = Ok(Some(verdict)),
+        Err(error) => decided = Err(error),
+    });
+    if done.is_ok() && matches!(decided, Ok(None)) && before.is_untouched(request) {
+        return None;
+    }
+    conclude(name, before, request, done, decided)
+}
+
+#[cold]
+fn conclude<O: Operation>(
+    name: &HookName,
+    before: Before<O>,
+    request: &mut O,
+    done: Result<(), Panic>,
+    decided: Result<Option<Verdict<O>>, BoxError>,
+) -> Option<Result<O::Output, Error>> {
+    let verdict = match done {
+        Ok(()) => decided.map_err(|error| raised(name, "before", error)),
+        Err(panic) => Err(panicked(name, "before", &*panic)),
+    };
+    before.enforce(name, request, verdict.map(Option::unwrap_or_default))
 }
 
 /// Runs a sync after-hook. If it fails, its result is withheld from the caller of `withhold`, or kept if there is none.
+#[inline]
 pub(crate) fn run_after<O: Operation, R: IntoHookResult>(
     name: &HookName,
     withhold: Option<&O>,
     output: &mut O::Output,
     hook: impl FnOnce(&mut O::Output) -> R,
 ) {
-    let result = contain(name, "after", || hook(output).into_hook_result());
-    if let Err(error) = flatten(name, "after", result) {
-        failed_after(name, withhold, output, error);
+    match caught(|| hook(output).into_hook_result()) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => failed_after(name, withhold, output, raised(name, "after", error)),
+        Err(panic) => failed_after(name, withhold, output, panicked(name, "after", &*panic)),
     }
 }
 
@@ -309,6 +348,7 @@ pub(crate) fn flatten<T>(
 
 /// What an after-hook that failed leads to: a fixed text replaces the output, or it stays if there is no request to
 /// answer, which is how every mode but [`Closed`](FailMode::Closed) has it.
+#[cold]
 pub(crate) fn failed_after<O: Operation>(
     name: &HookName,
     withhold: Option<&O>,

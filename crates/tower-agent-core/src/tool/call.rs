@@ -74,6 +74,7 @@ impl ToolCall {
     }
 
     /// Whether nothing that a reader of the call can see was changed between two handles of it.
+    #[inline]
     #[must_use]
     pub fn is_untouched(&self, before: &Self) -> bool {
         self.arguments.ptr_eq(&before.arguments)

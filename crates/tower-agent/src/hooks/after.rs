@@ -2,7 +2,7 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use pin_project_lite::pin_project;
@@ -99,10 +99,12 @@ where
     type Error = Error;
     type Future = AfterFuture<S::Future, F, O>;
 
+    #[inline]
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
+    #[inline]
     fn call(&mut self, request: O) -> Self::Future {
         let withhold = (self.settings.mode == FailMode::Closed).then(|| request.clone());
         AfterFuture {
@@ -136,11 +138,15 @@ where
 {
     type Output = Result<O::Output, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let mut output = ready!(this.inner.poll(cx)).map_err(Into::into)?;
-        run_after(&this.settings.name, this.withhold.as_ref(), &mut output, &*this.hook);
-        Poll::Ready(Ok(output))
+        // Edited where it is: moving an output costs more than a hook.
+        let mut polled = this.inner.poll(cx);
+        if let Poll::Ready(Ok(output)) = &mut polled {
+            run_after(&this.settings.name, this.withhold.as_ref(), output, &*this.hook);
+        }
+        polled.map_err(Into::into)
     }
 }
 

@@ -2,7 +2,7 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use pin_project_lite::pin_project;
@@ -107,10 +107,12 @@ where
     type Error = Error;
     type Future = AfterCallFuture<S::Future, F, O>;
 
+    #[inline]
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
+    #[inline]
     fn call(&mut self, request: O) -> Self::Future {
         AfterCallFuture {
             request: request.clone(),
@@ -142,15 +144,16 @@ where
 {
     type Output = Result<O::Output, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let mut output = ready!(this.inner.poll(cx)).map_err(Into::into)?;
         let request = &*this.request;
         let withhold = (this.settings.mode == FailMode::Closed).then_some(request);
-        run_after(&this.settings.name, withhold, &mut output, |output| {
-            (this.hook)(request, output)
-        });
-        Poll::Ready(Ok(output))
+        let mut polled = this.inner.poll(cx);
+        if let Poll::Ready(Ok(output)) = &mut polled {
+            run_after(&this.settings.name, withhold, output, |output| (this.hook)(request, output));
+        }
+        polled.map_err(Into::into)
     }
 }
 

@@ -33,6 +33,7 @@ where
 {
     type Output = Result<T, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project() {
             OrAnswerProj::Inner { future } => future.poll(cx).map_err(Into::into),

@@ -113,10 +113,12 @@ where
     type Error = Error;
     type Future = BeforeFuture<S::Future, O::Output>;
 
+    #[inline]
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
+    #[inline]
     fn call(&mut self, mut request: O) -> Self::Future {
         let stop = run_before(&self.settings.name, self.settings.mode, &mut request, &self.hook);
         let state = match stop {
@@ -142,6 +144,7 @@ where
 {
     type Output = Result<T, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.project().state.poll(cx)
     }

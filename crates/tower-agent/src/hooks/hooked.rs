@@ -3,7 +3,7 @@ use std::{
     future::Future,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use pin_project_lite::pin_project;
@@ -63,10 +63,12 @@ where
     type Error = Error;
     type Future = HookedFuture<S::Future, O>;
 
+    #[inline]
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
+    #[inline]
     fn call(&mut self, mut request: O) -> Self::Future {
         let mut trail = Trail::new(request.clone());
         let inner = match self.hooks.descend(&mut trail, &mut request) {
@@ -95,11 +97,14 @@ where
 {
     type Output = Result<O::Output, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let mut result = ready!(this.inner.poll(cx));
-        this.hooks.ascend(this.trail, &mut result);
-        Poll::Ready(result)
+        let mut polled = this.inner.poll(cx);
+        if let Poll::Ready(result) = &mut polled {
+            this.hooks.ascend(this.trail, result);
+        }
+        polled
     }
 }
 

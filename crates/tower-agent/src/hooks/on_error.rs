@@ -2,7 +2,7 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use pin_project_lite::pin_project;
@@ -105,10 +105,12 @@ where
     type Error = Error;
     type Future = OnErrorFuture<S::Future, F, O>;
 
+    #[inline]
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
+    #[inline]
     fn call(&mut self, request: O) -> Self::Future {
         OnErrorFuture {
             request: request.clone(),
@@ -139,12 +141,17 @@ where
 {
     type Output = Result<O::Output, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let result = ready!(this.inner.poll(cx)).map_err(Into::into);
-        Poll::Ready(result.or_else(|error| {
-            run_on_error(&this.settings.name, || (this.hook)(this.request, &error)).ok_or(error)
-        }))
+        let mut polled = this.inner.poll(cx).map_err(Into::into);
+        if let Poll::Ready(Err(error)) = &polled {
+            let hook = || (this.hook)(this.request, error);
+            if let Some(output) = run_on_error(&this.settings.name, hook) {
+                polled = Poll::Ready(Ok(output));
+            }
+        }
+        polled
     }
 }
 
