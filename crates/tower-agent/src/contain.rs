@@ -391,9 +391,11 @@ fn deny<O: Operation>(name: &HookName, request: &O, mut denial: Denial) -> O::Ou
     }
     if denial.message.trim().is_empty() {
         let (kind, target) = (O::KIND, request.name());
-        denial.message =
-            format!("The {kind} call `{target}` was refused by `{}`; it did not run.", &**name)
-                .into();
+        let name = &**name;
+        denial.message = format!(
+            "The {kind} call `{target}` was refused by `{name}` and did not run. Do not repeat it; find another way."
+        )
+        .into();
     }
     request.denied(denial)
 }
