@@ -6,9 +6,11 @@
 mod macros;
 
 mod boxed;
-#[cfg(any(feature = "hooks", feature = "plugin"))]
+#[cfg(feature = "hooks")]
 mod contain;
 mod describe;
+#[cfg(feature = "hooks")]
+mod enforce;
 #[cfg(any(feature = "redact", feature = "truncate"))]
 mod json_text;
 #[cfg(feature = "names")]

@@ -12,7 +12,8 @@ use tower_service::Service;
 use super::layer::Settings;
 use crate::{
     FailMode, IntoEdited,
-    contain::{Contained, after_failed, contain_async, failed_after, flatten},
+    contain::{Contained, contain_async},
+    enforce::{after_failed, failed_after, flatten},
 };
 
 /// As [`after_call`](super::after_call()), for a closure that has to wait for something.

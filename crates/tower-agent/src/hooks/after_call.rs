@@ -10,7 +10,7 @@ use tower_agent_core::{Error, Operation};
 use tower_service::Service;
 
 use super::layer::Settings;
-use crate::{FailMode, IntoHookResult, contain::run_after};
+use crate::{FailMode, IntoHookResult, enforce::run_after};
 
 /// As [`after`](super::after()), for a closure that sees the request as well.
 ///

@@ -10,7 +10,7 @@ use tower_agent_core::{Error, Operation};
 use tower_service::Service;
 
 use super::answer::OrAnswer;
-use crate::{IntoVerdict, contain::run_before};
+use crate::{IntoVerdict, enforce::run_before};
 
 /// Runs a closure before each call, which may edit the request, refuse it or answer in the service's place.
 ///

@@ -13,7 +13,8 @@ use tower_service::Service;
 use super::answer::OrAnswer;
 use crate::{
     IntoVerdict, Verdict,
-    contain::{Before, Contained, HookName, contain_async, flatten},
+    contain::{Contained, HookName, contain_async},
+    enforce::{Before, flatten},
 };
 
 /// As [`before`](super::before()), for a closure that has to wait for something.

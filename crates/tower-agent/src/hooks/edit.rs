@@ -14,7 +14,8 @@ use tower_agent_core::{
 use super::layer::Settings;
 use crate::{
     FailMode, IntoKeep,
-    contain::{after_failed, contain, failed_after, flatten, raised, warn_failed},
+    contain::{contain, raised},
+    enforce::{after_failed, failed_after, flatten, warn_failed},
 };
 
 /// What a hook on events must know of one.

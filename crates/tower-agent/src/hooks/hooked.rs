@@ -17,7 +17,8 @@ use super::{
 };
 use crate::{
     FailMode, Verdict,
-    contain::{Before, Panic, answered, caught, failed_after, panicked, settle_on_error},
+    contain::{Panic, caught, panicked},
+    enforce::{Before, answered, failed_after, settle_on_error},
     trail::{Snapshot, Trail},
 };
 

@@ -10,7 +10,7 @@ use tower_agent_core::{Error, Operation};
 use tower_service::Service;
 
 use super::layer::Settings;
-use crate::contain::run_on_error;
+use crate::enforce::run_on_error;
 
 /// Runs a closure on each error, which may put an answer in its place.
 ///

@@ -10,7 +10,10 @@ use tower_agent_core::{Error, Operation};
 use tower_service::Service;
 
 use super::layer::Settings;
-use crate::contain::{Contained, contain_async, settle_on_error};
+use crate::{
+    contain::{Contained, contain_async},
+    enforce::settle_on_error,
+};
 
 /// As [`on_error`](super::on_error()), for a closure that has to wait for something.
 ///
