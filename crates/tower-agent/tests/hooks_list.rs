@@ -128,7 +128,7 @@ fn list(hooks: impl IntoIterator<Item = Scripted>) -> HookList<ToolCall> {
     HookList::new(hooks.into_iter().map(|hook| Box::new(hook) as Box<dyn Hook<ToolCall>>)).unwrap()
 }
 
-fn run(hooks: HookList<ToolCall>, call: ToolCall) -> Result<ToolOutput, Error> {
+fn run(hooks: &HookList<ToolCall>, call: ToolCall) -> Result<ToolOutput, Error> {
     hooks.layer(Echo::default()).oneshot(call).now_or_never().unwrap()
 }
 
@@ -144,7 +144,7 @@ fn three(notes: &Notes, second: Scripted) -> HookList<ToolCall> {
 #[test]
 fn before_hooks_run_in_order_and_after_hooks_in_reverse() {
     let notes = Notes::default();
-    run(three(&notes, Scripted::new("b", &notes)), call()).unwrap();
+    run(&three(&notes, Scripted::new("b", &notes)), call()).unwrap();
     assert_eq!(
         stages(&notes),
         ["a before", "b before", "c before", "c after", "b after", "a after"]
@@ -167,7 +167,7 @@ fn after_an_entry_that_stops_the_call_only_those_around_it_hear_of_it() {
 fn an_entry_that_fails_before_the_call_closes_with_an_error_for_those_around_it() {
     for before in [Down::Crash, Down::Break] {
         let notes = Notes::default();
-        let error = run(three(&notes, Scripted { before, ..Scripted::new("b", &notes) }), call())
+        let error = run(&three(&notes, Scripted { before, ..Scripted::new("b", &notes) }), call())
             .unwrap_err();
         assert_eq!((error.kind(), error.effect()), (ErrorKind::Hook, Effect::NotStarted));
         assert_eq!(error.layer(), Some("b"));
@@ -179,7 +179,7 @@ fn an_entry_that_fails_before_the_call_closes_with_an_error_for_those_around_it(
 fn an_error_is_offered_from_the_inside_out_until_one_handles_it_and_the_rest_see_the_answer() {
     let notes = Notes::default();
     let b = Scripted { on_error: Up::Edit, ..Scripted::new("b", &notes) };
-    let output = run(three(&notes, b), failing()).unwrap();
+    let output = run(&three(&notes, b), failing()).unwrap();
     assert_eq!(output.joined_text(), "b instead");
     assert_eq!(
         stages(&notes),
@@ -191,7 +191,7 @@ fn an_error_is_offered_from_the_inside_out_until_one_handles_it_and_the_rest_see
 fn an_error_that_no_entry_handles_keeps_its_identity() {
     let notes = Notes::default();
     let b = Scripted { on_error: Up::Crash, ..Scripted::new("b", &notes) };
-    let error = run(three(&notes, b), failing()).unwrap_err();
+    let error = run(&three(&notes, b), failing()).unwrap_err();
     assert!(error.find::<NoSuchFile>().is_some());
     assert_eq!(stages(&notes)[3..], ["c on_error", "b on_error", "a on_error"]);
 }
@@ -201,7 +201,7 @@ fn edits_of_arguments_and_results_add_up() {
     let notes = Notes::default();
     let edits =
         |name| Scripted { before: Down::Edit, after: Up::Edit, ..Scripted::new(name, &notes) };
-    let output = run(list([edits("a"), edits("b")]), call()).unwrap();
+    let output = run(&list([edits("a"), edits("b")]), call()).unwrap();
     assert_eq!(output.joined_text(), "{\"a\":true,\"b\":true}\nb\na");
 }
 
@@ -214,7 +214,7 @@ fn each_entry_sees_afterwards_the_request_that_it_passed_on_and_no_later_edit() 
         Scripted { before: Down::EditContext, ..Scripted::new("c", &notes) },
         Scripted { before: Down::Modify, ..Scripted::new("d", &notes) },
     ];
-    run(list(hooks), call()).unwrap();
+    run(&list(hooks), call()).unwrap();
     let notes = notes.lock().unwrap();
     assert_eq!(
         notes[4..],
@@ -231,7 +231,7 @@ fn each_entry_sees_afterwards_the_request_that_it_passed_on_and_no_later_edit() 
 fn an_observer_that_crashes_keeps_the_result_and_stops_nobody_else() {
     let notes = Notes::default();
     let b = Scripted { after: Up::Crash, ..Scripted::new("b", &notes) };
-    assert_eq!(run(three(&notes, b), call()).unwrap(), ToolOutput::text("{}"));
+    assert_eq!(run(&three(&notes, b), call()).unwrap(), ToolOutput::text("{}"));
     assert_eq!(stages(&notes)[3..], ["c after", "b after", "a after"]);
 }
 
@@ -239,7 +239,7 @@ fn an_observer_that_crashes_keeps_the_result_and_stops_nobody_else() {
 fn a_guard_that_crashes_withholds_the_result_and_those_around_it_see_that() {
     let notes = Notes::default();
     let b = Scripted { after: Up::Crash, mode: FailMode::Closed, ..Scripted::new("b", &notes) };
-    let output = run(three(&notes, b), ToolCall::new("search", r#"{"k":"secret"}"#)).unwrap();
+    let output = run(&three(&notes, b), ToolCall::new("search", r#"{"k":"secret"}"#)).unwrap();
     assert!(output.outcome.is_failed());
     assert!(!output.joined_text().contains("secret"));
     assert_eq!(stages(&notes)[3..], ["c after", "b after", "a after"]);
@@ -253,8 +253,8 @@ fn an_empty_list_changes_nothing_and_still_says_something() {
         (empty.to_string().as_str(), format!("{empty:?}").as_str()),
         ("no hooks", "HookList[]")
     );
-    assert_eq!(run(empty.clone(), call()).unwrap(), ToolOutput::text("{}"));
-    assert!(run(empty, failing()).unwrap_err().find::<NoSuchFile>().is_some());
+    assert_eq!(run(&empty, call()).unwrap(), ToolOutput::text("{}"));
+    assert!(run(&empty, failing()).unwrap_err().find::<NoSuchFile>().is_some());
 }
 
 #[test]
@@ -271,8 +271,8 @@ fn hooks_that_do_nothing_pass_everything_through() {
         }
     }
     let tools = HookList::builder().hook(Idle).build().unwrap();
-    assert_eq!(run(tools.clone(), call()).unwrap(), ToolOutput::text("{}"));
-    assert!(run(tools, failing()).is_err());
+    assert_eq!(run(&tools, call()).unwrap(), ToolOutput::text("{}"));
+    assert!(run(&tools, failing()).is_err());
 
     let model = service_fn(|request: ModelRequest| async move {
         Ok::<_, Error>(ModelResponse::full(Reply::new(Message::assistant(request.model))))
@@ -307,7 +307,7 @@ fn one_value_may_stand_in_several_lists_and_keep_its_state() {
     let shared = Arc::new(Scripted::new("shared", &notes));
     for _ in 0..2 {
         let hooks = HookList::builder().hook(Arc::clone(&shared)).build().unwrap();
-        run(hooks, call()).unwrap();
+        run(&hooks, call()).unwrap();
     }
     assert_eq!(stages(&notes).len(), 4);
 }
@@ -373,7 +373,7 @@ proptest! {
         });
         let nested = nested.oneshot(call.clone()).now_or_never().unwrap();
         let nested = seen(nested, &notes);
-        let listed = seen(run(list(scripts), call), &notes);
+        let listed = seen(run(&list(scripts), call), &notes);
         prop_assert_eq!(listed, nested);
     }
 }

@@ -81,7 +81,7 @@ impl<H> Editor<H> {
 pub(super) fn edit_model<H, K>(
     response: ModelResponse,
     editor: Editor<H>,
-    request: Option<ModelRequest>,
+    request: Option<&ModelRequest>,
 ) -> ModelResponse
 where
     H: Fn(&mut ModelEvent) -> K + Send + 'static,
@@ -100,7 +100,7 @@ where
         ModelBody::Stream(stream) => ModelBody::stream(Edited { stream, editor, over: false }),
     });
     if let Some(error) = failure {
-        failed_after(&name, request.as_ref(), &mut response, error);
+        failed_after(&name, request, &mut response, error);
     }
     response
 }
@@ -109,7 +109,7 @@ where
 pub(super) fn edit_run<H, K>(
     response: RunResponse,
     editor: Editor<H>,
-    _: Option<RunRequest>,
+    _: Option<&RunRequest>,
 ) -> RunResponse
 where
     H: Fn(&mut RunEvent) -> K + Send + 'static,

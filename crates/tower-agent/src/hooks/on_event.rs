@@ -246,7 +246,7 @@ where
     }
 }
 
-type Edit<H, O> = fn(<O as Operation>::Output, Editor<H>, Option<O>) -> <O as Operation>::Output;
+type Edit<H, O> = fn(<O as Operation>::Output, Editor<H>, Option<&O>) -> <O as Operation>::Output;
 
 pin_project! {
     /// The future of [`on_model_event`] and [`on_run_event`].
@@ -270,7 +270,7 @@ where
         let this = self.project();
         let output = ready!(this.inner.poll(cx)).map_err(Into::into)?;
         let Some((editor, request)) = this.editor.take() else { return Poll::Pending };
-        Poll::Ready(Ok((this.edit)(output, editor, request)))
+        Poll::Ready(Ok((this.edit)(output, editor, request.as_ref())))
     }
 }
 
