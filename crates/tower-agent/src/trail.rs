@@ -4,18 +4,29 @@ use tower_agent_core::{ModelRequest, Operation, RunRequest, Str, ToolCall};
 
 /// The hooks that a call has entered, and the request as each of them saw it.
 #[derive(Debug)]
+#[cfg_attr(
+    not(feature = "plugin"),
+    expect(unreachable_pub, reason = "the hidden methods of plugins name it")
+)]
 pub struct Trail<O> {
     base: O,
     entered: usize,
     /// The request from a hook on; only where it differs from what was before.
     edits: Vec<(usize, O)>,
     /// Whether a hook that was entered edits replies.
+    #[cfg(feature = "plugin")]
     pub(crate) gathers: bool,
 }
 
 impl<O: Snapshot> Trail<O> {
     pub(crate) fn new(base: O) -> Self {
-        Self { base, entered: 0, edits: Vec::new(), gathers: false }
+        Self {
+            base,
+            entered: 0,
+            edits: Vec::new(),
+            #[cfg(feature = "plugin")]
+            gathers: false,
+        }
     }
 
     /// How many hooks have been entered and not yet left.
@@ -42,6 +53,7 @@ impl<O: Snapshot> Trail<O> {
     }
 
     /// Goes back to a hook that was left already: an answer inside it is yet to be shown to it.
+    #[cfg(feature = "plugin")]
     pub(crate) fn enter_again(&mut self, entered: usize) {
         self.entered = entered;
     }
@@ -58,6 +70,10 @@ impl<O: Snapshot> Trail<O> {
 }
 
 /// What tells whether a hook changed a request, without comparing its text.
+#[cfg_attr(
+    not(feature = "plugin"),
+    expect(unnameable_types, reason = "every operation has it, so nobody needs to name it")
+)]
 pub trait Snapshot: Operation {
     /// Whether no hook changed it since.
     fn is_untouched(&self, before: &Self) -> bool;
