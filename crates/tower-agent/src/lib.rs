@@ -58,6 +58,8 @@ pub use self::allow_list::{AllowListLayer, DenyListLayer};
 pub use self::catch_panic::CatchPanicLayer;
 #[cfg(feature = "concurrency-limit")]
 pub use self::concurrency_limit::ConcurrencyLimitLayer;
+#[cfg(feature = "hooks")]
+pub use self::hooks::{Hook, HookList, Next};
 #[cfg(feature = "log")]
 pub use self::log::LogLayer;
 #[cfg(feature = "metrics")]

@@ -16,7 +16,8 @@ use tower::{Layer, Service, ServiceBuilder, ServiceExt, service_fn};
 use tower_agent::{
     Content, Denial, Effect, Error, ErrorKind, FailMode, Message, ModelRequest, ModelResponse,
     Operation, Origin, Output, Reply, RunRequest, RunResponse, ToolCall, ToolOutput, Verdict,
-    hooks::{Next, after_async, before, before_async, from_fn, on_error_async},
+    describe,
+    hooks::{HookList, Next, after_async, before, before_async, from_fn, on_error_async},
 };
 use tower_test::mock;
 
@@ -423,4 +424,21 @@ async fn a_service_that_is_not_ready_is_not_called() {
     handle.send_error("gone");
     let error = assert_ready!(waiting.poll()).unwrap_err();
     assert_eq!(error.to_string(), "gone");
+}
+
+#[test]
+fn a_stack_says_which_kinds_of_hooks_it_is_made_of() {
+    let hooks = HookList::<ToolCall>::default();
+    let stack = ServiceBuilder::new()
+        .layer(from_fn(pass))
+        .layer(before(|_: &mut ToolCall| ()))
+        .layer(before_async(|_: ToolCall| async {}))
+        .layer(after_async(|_: ToolCall, output: ToolOutput| async { output }))
+        .layer(on_error_async(|_: ToolCall, _: Error| async { None }))
+        .layer(hooks)
+        .service(Echo::default());
+    assert_eq!(
+        describe(&stack).to_string(),
+        "from_fn > before > before_async > after_async > on_error_async > hooked > echo"
+    );
 }
