@@ -178,6 +178,12 @@ impl Error {
         self.edit(|inner| inner.kind = kind)
     }
 
+    /// Sets the text for operators and keeps everything else.
+    #[must_use]
+    pub fn with_message(self, message: impl Into<Cow<'static, str>>) -> Self {
+        self.edit(|inner| inner.message = message.into())
+    }
+
     /// Sets what a model may read. No internals belong here.
     #[must_use]
     pub fn with_model_text(self, text: impl Into<Cow<'static, str>>) -> Self {

@@ -70,6 +70,8 @@ pub use self::names::{Names, NamesError};
 pub use self::plugin::{Plugin, PluginLayer};
 #[cfg(feature = "reload")]
 pub use self::reload::{ReloadHandle, ReloadLayer};
+#[cfg(feature = "redact")]
+pub use self::redact::RedactLayer;
 #[cfg(feature = "report-errors")]
 pub use self::report_errors::ReportErrorsLayer;
 #[cfg(feature = "timeout")]
