@@ -52,6 +52,11 @@ impl<O: Operation> Entry<O> {
         Self { name, lets_through: true, wrap: Arc::new(wrap) }
     }
 
+    /// Whether it is tower's own, which it is not for us to test.
+    pub(crate) fn is_stock(&self) -> bool {
+        self.name == "nothing" || self.name.starts_with("tower's")
+    }
+
     fn refusing(mut self) -> Self {
         self.lets_through = false;
         self
