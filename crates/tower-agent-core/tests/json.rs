@@ -59,7 +59,7 @@ fn a_malformed_text_is_an_error_that_names_the_place_but_not_the_text() {
     let error = arguments.value().unwrap_err();
     assert_eq!((error.line(), error.column(), error.is_cut_off()), (2, 10, false));
     assert_eq!(error.to_string(), "expected value at line 2 column 10");
-    assert_eq!(arguments.check().unwrap_err(), *error);
+    assert_eq!(arguments.check().unwrap_err(), error);
 
     let error = Error::from(error.clone());
     assert_eq!(error.kind(), ErrorKind::InvalidArguments);

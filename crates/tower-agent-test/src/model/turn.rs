@@ -236,9 +236,8 @@ fn response(mut head: ModelHead, request: ModelRequest, body: ModelBody) -> Mode
     if head.model.is_empty() {
         head.model = request.model;
     }
-    let mut response = ModelResponse::default();
+    let mut response = ModelResponse::default().map_body(|_| body);
     response.head = head;
-    response.body = body;
     response
 }
 

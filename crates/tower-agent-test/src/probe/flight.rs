@@ -98,6 +98,7 @@ impl<O> Pieces<O> {
         match self.plan.end {
             StreamEnd::Finish => {
                 self.state = Progress::Last;
+                self.pending = self.plan.pending;
                 Poll::Ready(Some(Ok(Piece::Last)))
             }
             StreamEnd::CutOff => {
@@ -138,9 +139,9 @@ impl<O> Stream for Pieces<O> {
             }
             Progress::Running => {}
         }
-        self.pending = self.plan.pending;
         if self.given < self.plan.pieces {
             self.given += 1;
+            self.pending = self.plan.pending;
             return Poll::Ready(Some(Ok(Piece::Text("piece ".into()))));
         }
         self.end()
