@@ -6,6 +6,7 @@
 mod macros;
 
 mod boxed;
+mod builder;
 #[cfg(feature = "hooks")]
 mod contain;
 mod describe;
@@ -68,10 +69,10 @@ pub use self::metrics::MetricsLayer;
 pub use self::names::{Names, NamesError};
 #[cfg(feature = "plugin")]
 pub use self::plugin::{Plugin, PluginLayer};
-#[cfg(feature = "reload")]
-pub use self::reload::{ReloadHandle, ReloadLayer};
 #[cfg(feature = "redact")]
 pub use self::redact::RedactLayer;
+#[cfg(feature = "reload")]
+pub use self::reload::{ReloadHandle, ReloadLayer};
 #[cfg(feature = "report-errors")]
 pub use self::report_errors::ReportErrorsLayer;
 #[cfg(feature = "timeout")]
@@ -82,6 +83,7 @@ pub use self::tool::tool_fn;
 pub use self::truncate::TruncateLayer;
 pub use self::{
     boxed::{BoxModelService, BoxRunService, BoxToolService, Boxed},
+    builder::ServiceBuilderExt,
     describe::{Description, Warning, check, describe},
     tool::{
         BuildError, IntoToolOutput, RawToolFn, Tool, ToolFn, ToolFnFuture, ToolRouter,
