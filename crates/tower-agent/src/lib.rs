@@ -68,10 +68,10 @@ pub use self::metrics::MetricsLayer;
 pub use self::names::{Names, NamesError};
 #[cfg(feature = "plugin")]
 pub use self::plugin::{Plugin, PluginLayer};
-#[cfg(feature = "reload")]
-pub use self::reload::{ReloadHandle, ReloadLayer};
 #[cfg(feature = "redact")]
 pub use self::redact::RedactLayer;
+#[cfg(feature = "reload")]
+pub use self::reload::{ReloadHandle, ReloadLayer};
 #[cfg(feature = "report-errors")]
 pub use self::report_errors::ReportErrorsLayer;
 #[cfg(feature = "timeout")]
