@@ -64,7 +64,8 @@
 //! The end of a streamed text is held back exactly as long as it could still become part of a match, so pieces put
 //! together are the masked whole. A part's end lets the rest go. At most 64 KiB are held: past that, the rest of the part is
 //! masked. When a stream breaks off, what was held is replaced, since nobody knows what it would have become. The
-//! arguments of a call come in one piece at its end. A streamed reply has no mark, as its head is gone by then.
+//! arguments of a call come in one piece at its end. The text of a reply is read as text, also where it is JSON, so that
+//! it makes no difference whether it was streamed. A streamed reply has no mark, as its head is gone by then.
 //!
 //! # Placement
 //!

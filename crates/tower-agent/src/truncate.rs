@@ -62,6 +62,7 @@
 //! Nothing is held: dropping the future drops the inner one.
 
 mod cut;
+mod node;
 mod prune;
 mod unit;
 

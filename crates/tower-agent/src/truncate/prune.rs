@@ -1,8 +1,6 @@
 //! Shortens JSON text so that it stays JSON: long strings and the ends of lists go, small fields stay.
 
-use crate::json_text::Node;
-
-use super::{Keep, Unit};
+use super::{Keep, Unit, node::Node};
 
 const NOTE: &str = "[cut]";
 /// The smallest form of a string that says that it was cut.
