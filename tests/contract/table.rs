@@ -15,8 +15,8 @@ use tower::{
 use tower_agent::{
     AllowListLayer, BoxError, Boxed, CatchPanicLayer, ConcurrencyLimitLayer, Context,
     DenyListLayer, Error, LogLayer, Message, MetricsLayer, ModelEvent, ModelRequest, Operation,
-    Plugin, PluginLayer, ReloadLayer, Reply, ReportErrorsLayer, RunEvent, RunRequest, TimeoutLayer,
-    Tool, ToolCall, ToolOutput, ToolSet, ToolSpec, TruncateLayer, Verdict,
+    Plugin, PluginLayer, RedactLayer, ReloadLayer, Reply, ReportErrorsLayer, RunEvent, RunRequest,
+    TimeoutLayer, Tool, ToolCall, ToolOutput, ToolSet, ToolSpec, TruncateLayer, Verdict,
     concurrency_limit::WhenFull,
     hooks::{
         Hook, HookList, after, after_async, after_call, before, before_async, from_fn, on_error,
@@ -107,6 +107,7 @@ impl Layered for ToolCall {
             Entry::new("empty allow list", AllowListLayer::exact([""; 0])).refusing(),
             Entry::new("deny list", DenyListLayer::exact(["other"])),
             Entry::new("full deny list", DenyListLayer::exact(["probe"])).refusing(),
+            Entry::new("redact", RedactLayer::common().arguments(true)),
             Entry::new("truncate", TruncateLayer::characters(3)),
             Entry::new("hook list", hook_list()),
             Entry::new("plugin", PluginLayer::new(Waits)),
@@ -129,6 +130,7 @@ impl Layered for ModelRequest {
         table.extend([
             Entry::new("allow list", AllowListLayer::exact(["read"])),
             Entry::new("deny list", DenyListLayer::exact(["read"])),
+            Entry::new("redact", redact_all()),
             Entry::new("on_model_event", on_model_event(|_: &mut ModelEvent| {})),
             Entry::new("hook list", hook_list()),
             Entry::new("plugin", PluginLayer::new(Waits)),
@@ -144,6 +146,7 @@ impl Layered for RunRequest {
     fn table() -> Vec<Entry<Self>> {
         let mut table = for_all();
         table.extend([
+            Entry::new("redact", redact_all()),
             Entry::new("on_run_event", on_run_event(|_: &mut RunEvent| {})),
             Entry::new("hook list", hook_list()),
             Entry::new("plugin", PluginLayer::new(Waits)),
@@ -152,6 +155,10 @@ impl Layered for RunRequest {
         ]);
         table
     }
+}
+
+fn redact_all() -> RedactLayer {
+    RedactLayer::common().model_input(true).model_output(true).arguments(true)
 }
 
 /// The layers that mean the same for all operations, and tower's own.

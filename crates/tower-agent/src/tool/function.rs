@@ -118,7 +118,7 @@ pub struct RawToolFn<F> {
 }
 
 impl<F> RawToolFn<F> {
-    /// Wraps a function. [`Tool::raw`] adds a spec.
+    /// Wraps a function. [`Tool::raw`](crate::Tool::raw) adds a spec.
     pub const fn new(function: F) -> Self {
         Self { function }
     }
