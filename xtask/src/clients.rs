@@ -17,7 +17,12 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
         let python = environment(workspace)?;
         with_server(workspace, options, |url| {
             let script = workspace.root.join("tests/clients/openai_chat.py");
-            command::run(Command::new(&python).arg(script).args(["--url", url]))
+            command::run(Command::new(&python).arg(script).args([
+                "--url",
+                url,
+                "--tools-model",
+                "demo-bare",
+            ]))
         })
     })
 }

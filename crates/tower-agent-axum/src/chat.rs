@@ -198,7 +198,8 @@ async fn answer(router: Arc<ChatRouter>, request: Request, id: Uuid) -> Result<R
     let received = router.options.receive(parts, body).await?;
     let mut asked = request::parse(&received.body).map_err(IntoResponse::into_response)?;
     let target = router.target(&asked.model).map_err(IntoResponse::into_response)?;
-    let (ctx, guard) = router.options.open(id, received.identity);
+    let agent = target.agent_name(&asked.model);
+    let (ctx, guard) = router.options.open(id, received.identity, agent);
     asked.ctx = ctx;
     let stamp =
         Stamp::new(format!("chatcmpl-{}", id.simple()), asked.model.clone(), unix_seconds(id));

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, request::Parts};
 use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
-use tower_agent_core::{CancellationToken, Context, Run};
+use tower_agent_core::{CancellationToken, Context, Run, Str};
 use uuid::Uuid;
 
 use crate::{
@@ -57,9 +57,9 @@ impl Options {
     }
 
     /// Opens a run that is cancelled when the guard is dropped.
-    pub(crate) fn open(&self, id: Uuid, identity: Identity) -> (Context, DropGuard) {
+    pub(crate) fn open(&self, id: Uuid, identity: Identity, agent: Str) -> (Context, DropGuard) {
         let token = CancellationToken::new();
-        let mut run = Run::builder(id.to_string()).cancellation(token.clone());
+        let mut run = Run::builder(id.to_string()).agent(agent).cancellation(token.clone());
         if let Some(user) = identity.user {
             run = run.user(user);
         }

@@ -14,7 +14,7 @@ use axum::{
 use http::header;
 use tokio_util::sync::DropGuard;
 use tower::{Service, ServiceExt};
-use tower_agent_core::{Error, ErrorKind, RunRequest, RunResponse, Transcript};
+use tower_agent_core::{Error, ErrorKind, RunRequest, RunResponse, Str, Transcript};
 use uuid::Uuid;
 
 use self::stream::RunFrames;
@@ -91,7 +91,7 @@ use crate::{
 /// A run is driven by its reader: nothing is read ahead, and a caller that goes away drops the run and cancels its
 /// token. Each request calls a fresh clone of the agent once that is ready.
 pub fn run_router<A>(agent: A) -> RunRouter<A> {
-    RunRouter { agent, overrides: false, options: Options::default() }
+    RunRouter { agent, name: Str::default(), overrides: false, options: Options::default() }
 }
 
 /// The route of [`run_router`], to be merged into a router.
@@ -99,12 +99,19 @@ pub fn run_router<A>(agent: A) -> RunRouter<A> {
 #[must_use = "it serves nothing until it is merged into a router"]
 pub struct RunRouter<A> {
     agent: A,
+    name: Str,
     overrides: bool,
     options: Options,
 }
 
 impl<A> RunRouter<A> {
     options!();
+
+    /// Names the agent for the layers around it, such as metrics; inside, the agent's own name holds.
+    pub fn name(mut self, name: impl Into<Str>) -> Self {
+        self.name = name.into();
+        self
+    }
 
     /// Lets callers replace the agent's instructions, model, sampling parameters and the model's extra fields.
     pub const fn allow_overrides(mut self) -> Self {
@@ -129,6 +136,7 @@ where
 impl<A> fmt::Debug for RunRouter<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunRouter")
+            .field("name", &self.name)
             .field("overrides", &self.overrides)
             .field("options", &self.options)
             .finish_non_exhaustive()
@@ -158,7 +166,7 @@ where
     let received = router.options.receive(parts, body).await?;
     let run = request::parse(&received.body, form == Form::Sse, router.overrides)
         .map_err(IntoResponse::into_response)?;
-    let (ctx, guard) = router.options.open(id, received.identity);
+    let (ctx, guard) = router.options.open(id, received.identity, router.name.clone());
     let run = router.agent.clone().oneshot(run.with_context(ctx)).await;
     let run = run.map_err(|error| refuse(id, &error.into()))?;
     match form {

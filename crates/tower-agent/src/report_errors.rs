@@ -70,7 +70,7 @@ use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::{Effect, Error, ErrorKind, Operation, OperationKind, Str};
+use crate::{Effect, Error, ErrorKind, Mark, Operation, OperationKind, Output, Str};
 
 type Format = Arc<dyn Fn(&Report<'_>) -> Str + Send + Sync>;
 
@@ -225,7 +225,10 @@ fn report<O: Operation>(request: &O, error: Error, format: Option<&Format>) -> O
         Some(format) => String::from(format(&report)),
         None => report.to_string(),
     };
-    request.failed(&error.clone().with_model_text(text))
+    let mut answer = request.failed(&error.clone().with_model_text(text));
+    let mark = Mark::new("report_errors", "reported").detail(error.kind().as_str());
+    answer.provenance_mut().mark(mark);
+    answer
 }
 
 const fn noun(operation: OperationKind) -> &'static str {

@@ -52,7 +52,7 @@ pub(crate) fn app(options: &Options) -> Result<Router, Box<dyn Error>> {
     let chat =
         chat_router().agent(name, run.clone()).model(format!("{name}-bare"), named(bare, name));
     let routes = page::router()
-        .merge(run_router(run.clone()))
+        .merge(run_router(run.clone()).name(name))
         .merge(chat)
         .merge(stack_router(built))
         .merge(metrics_router(move || metrics.registry().snapshot().to_prometheus()))

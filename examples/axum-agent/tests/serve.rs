@@ -172,7 +172,7 @@ async fn a_client_that_goes_away_cancels_its_run() {
     let mut stream = server.post("/v1/runs", json!({"text": "count to 500"}).to_string()).await;
     stream.chunk().await.unwrap();
     drop(stream);
-    let cancelled = r#"{operation="run",name="",outcome="cancelled"} 1"#;
+    let cancelled = r#"{operation="run",name="demo",outcome="cancelled"} 1"#;
     let counted =
         async { while !server.get("/metrics").await.text().await.unwrap().contains(cancelled) {} };
     tokio::time::timeout(PATIENCE, counted).await.unwrap();

@@ -1,7 +1,7 @@
 //! What answers a request: an agent or a model stack.
 
 use tower::{Service, ServiceExt, util::BoxCloneSyncService};
-use tower_agent_core::{Error, ModelRequest, ModelResponse, RunRequest, RunResponse};
+use tower_agent_core::{Error, ModelRequest, ModelResponse, RunRequest, RunResponse, Str};
 
 use super::agent;
 
@@ -33,6 +33,11 @@ impl Target {
 
     pub(super) const fn is_agent(&self) -> bool {
         matches!(self, Self::Agent(_))
+    }
+
+    /// What the run's context calls the agent: the id that it is offered under.
+    pub(super) fn agent_name(&self, id: &Str) -> Str {
+        if self.is_agent() { id.clone() } else { Str::default() }
     }
 
     /// Asks once it is ready; an agent answers as a model would.
