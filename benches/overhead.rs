@@ -11,6 +11,9 @@ use tower_agent_benches::{
 #[global_allocator]
 static ALLOCATOR: AllocProfiler = AllocProfiler::system();
 
+/// Calls that are prepared at a time and timed together.
+const SAMPLE: u32 = 256;
+
 fn main() {
     divan::main();
 }
@@ -19,7 +22,7 @@ fn main() {
 macro_rules! benches {
     ($($(#[$doc:meta])* $name:ident: $cases:path;)*) => {$(
         $(#[$doc])*
-        #[divan::bench(args = names($cases), consts = [SMALL, HUGE])]
+        #[divan::bench(args = names($cases), consts = [SMALL, HUGE], sample_size = SAMPLE)]
         fn $name<const SIZE: usize>(bencher: Bencher<'_, '_>, name: &str) {
             let found = $cases(SIZE).into_iter().find(|(other, _)| *other == name);
             let (_, case) = found.expect("names come from the same list");
@@ -38,9 +41,9 @@ benches! {
 }
 
 /// The peer's pipeline around the same tool.
-#[divan::bench(args = [0, 1, 5, 10], consts = [SMALL, HUGE])]
-fn adk_plugins<const SIZE: usize>(bencher: Bencher<'_, '_>, plugins: usize) {
-    let (prepare, mut run) = peer::pipeline(SIZE, plugins).into_parts();
+#[divan::bench(args = [0, 1, 5, 10], sample_size = SAMPLE)]
+fn adk_plugins(bencher: Bencher<'_, '_>, plugins: usize) {
+    let (prepare, mut run) = peer::pipeline(SMALL, plugins).into_parts();
     bencher.with_inputs(prepare).bench_local_values(|arguments| run(black_box(arguments)));
 }
 

@@ -29,14 +29,14 @@ pub fn runtime() -> Arc<Runtime> {
 ///
 /// # Panics
 /// When the run fails, or takes another way than the script.
-pub fn run(runtime: &Arc<Runtime>, size: usize, calls: usize) -> Case<RunRequest, usize> {
+pub fn run(runtime: &Arc<Runtime>, size: usize, calls: usize) -> Case<(), usize> {
     let agent = Agent::builder("agent", service_fn(move |request| script(&request, calls)))
         .tools(tools(size))
         .max_turns(u32::try_from(calls + 2).unwrap_or(u32::MAX))
         .build();
     let runtime = Arc::clone(runtime);
-    let prepare = || RunRequest::user("Read it.");
-    let run = move |request| {
+    let run = move |()| {
+        let request = RunRequest::user("Read it.");
         let transcript =
             runtime.block_on(async { agent.clone().oneshot(request).await?.collect().await });
         let transcript = transcript.expect("the run succeeds");
@@ -44,7 +44,7 @@ pub fn run(runtime: &Arc<Runtime>, size: usize, calls: usize) -> Case<RunRequest
         assert_eq!(transcript.tools.len(), calls, "each call of the script");
         transcript.messages.len()
     };
-    Case::new(prepare, run).in_batches_of(RUNS)
+    Case::new(|| (), run).in_batches_of(RUNS)
 }
 
 /// Asks for the tool so many times and then answers.

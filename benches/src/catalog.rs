@@ -1,6 +1,6 @@
 //! Everything that is measured, by name.
 
-use std::sync::Arc;
+use std::{hint::black_box, sync::Arc};
 
 use tokio::runtime::Runtime;
 
@@ -12,6 +12,8 @@ use crate::{
     peer, stack,
 };
 
+/// What the smallest shared handle costs.
+pub const HANDLE: &str = "an `Arc` cloned and dropped, for scale";
 /// Our agent.
 pub const OURS: &str = "tower-agent";
 /// The peer.
@@ -37,19 +39,28 @@ impl Entry {
     }
 }
 
-/// One call through a stack, at one size.
+/// One call through each of our stacks, at one size, and what a shared handle costs, for scale.
 pub fn calls(size: usize) -> Vec<Entry> {
     let passing = stack::passing(size).into_iter();
     let cases = passing.chain(layers::alone(size)).chain(hooks::many(size));
-    let ours = cases.map(|(name, case)| Entry::new(name, size, case));
-    let peer =
-        [0, 1, 5, 10].map(|count| Entry::new(plugins(count), size, peer::pipeline(size, count)));
-    ours.chain(peer).collect()
+    let stacks = cases.map(|(name, case)| Entry::new(name, size, case));
+    [Entry::new(HANDLE, size, handle())].into_iter().chain(stacks).collect()
+}
+
+fn handle() -> Case<(), ()> {
+    let shared = Arc::new(0_u64);
+    Case::new(|| (), move |()| drop(black_box(Arc::clone(black_box(&shared)))))
+}
+
+/// The peer's pipeline of plugins at one size. It moves what passes through, so one size says all.
+pub fn pipelines(size: usize) -> Vec<Entry> {
+    let counts = [0, 1, 5, 10].into_iter();
+    counts.map(|count| Entry::new(plugins(count), size, peer::pipeline(size, count))).collect()
 }
 
 /// The name of the peer's pipeline with so many plugins.
 pub fn plugins(count: usize) -> String {
-    format!("{PEER}: {count} plugins")
+    format!("{PEER}, plugins: {count}")
 }
 
 /// Whole runs at one size, ours beside the peer's.
@@ -65,10 +76,13 @@ pub fn runs(runtime: &Arc<Runtime>, size: usize) -> Vec<Entry> {
 
 /// The name of a run with so many tool calls.
 pub fn run(agent: &str, turns: usize) -> String {
-    format!("{agent}: {turns} tool calls")
+    format!("{agent}, tool calls: {turns}")
 }
 
 /// The groups whose cases are measured in turn.
 pub fn groups(runtime: &Arc<Runtime>) -> Vec<Vec<Entry>> {
-    vec![calls(SMALL), calls(HUGE), runs(runtime, SMALL), runs(runtime, LARGE)]
+    let mut stacks = calls(SMALL);
+    stacks.extend(pipelines(SMALL));
+    stacks.extend(calls(HUGE));
+    vec![stacks, runs(runtime, SMALL), runs(runtime, LARGE)]
 }

@@ -109,6 +109,8 @@ macro_rules! five {
         $layer.layer($layer.layer($layer.layer($layer.layer($layer.layer($inner)))))
     };
 }
+pub(crate) use five;
+
 /// Measures one call of a stack, which is made ready first.
 pub fn case<S>(size: usize, mut stack: S) -> ToolCase
 where

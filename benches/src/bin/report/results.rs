@@ -26,13 +26,18 @@ impl Results {
         }));
     }
 
+    /// The row of a case, if it was measured at that size.
+    pub(crate) fn find(&self, name: &str, size: usize) -> Option<&Row> {
+        self.rows.iter().find(|row| row.size == size && row.name == name)
+    }
+
     /// The row of a case.
     ///
     /// # Panics
-    /// When there is none: names are written once, in the catalog.
+    /// When there is none: names are written once, with the cases.
     pub(crate) fn get(&self, name: &str, size: usize) -> &Row {
-        let found = self.rows.iter().find(|row| row.size == size && row.name == name);
-        found.unwrap_or_else(|| panic!("`{name}` was not measured at {size} B"))
+        let row = self.find(name, size);
+        row.unwrap_or_else(|| panic!("`{name}` was not measured at {size} B"))
     }
 
     /// All rows of a size, in the order in which they were measured.

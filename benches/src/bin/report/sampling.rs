@@ -23,12 +23,11 @@ struct Sampled {
 
 /// Takes the samples of a group's cases in turn, so that a slow spell of the machine hits all of them.
 pub(crate) fn sample(group: Vec<Entry>) -> Vec<Timing> {
+    eprintln!("taking {SAMPLES} samples of {} cases", group.len());
     let mut cases: Vec<_> = group.into_iter().map(calibrate).collect();
-    for round in 1..=SAMPLES {
-        eprint!("\r{round:2} of {SAMPLES} samples of {} cases", cases.len());
+    for _ in 0..SAMPLES {
         cases.iter_mut().for_each(Sampled::take);
     }
-    eprintln!();
     cases.into_iter().map(Timing::from).collect()
 }
 
@@ -52,6 +51,6 @@ impl From<Sampled> for Timing {
     fn from(sampled: Sampled) -> Self {
         let Sampled { entry: Entry { name, size, .. }, mut samples, .. } = sampled;
         samples.sort_by(f64::total_cmp);
-        Self { name, size, best: samples[0], median: samples[samples.len() / 2] }
+        Self { name, size, best: samples[0], median: samples[SAMPLES / 2] }
     }
 }
