@@ -48,6 +48,7 @@ impl<O: Snapshot> Before<'_, O> {
     }
 
     #[cold]
+    #[inline(never)]
     fn conclude(
         &mut self,
         mode: FailMode,
@@ -213,6 +214,7 @@ pin_project! {
 impl<T, F: Future<Output = Result<T, BoxError>>> Future for Contained<F> {
     type Output = Result<T, Error>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let hook = self.project().hook;
         match catch_unwind(AssertUnwindSafe(|| hook.poll(cx))) {
