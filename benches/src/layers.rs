@@ -5,7 +5,7 @@ use std::{fmt::Debug, time::Duration};
 use tower::{Layer, Service, layer::util::Identity};
 use tower_agent::{
     AllowListLayer, CatchPanicLayer, ConcurrencyLimitLayer, DenyListLayer, LogLayer, MetricsLayer,
-    ReloadLayer, ReportErrorsLayer, TimeoutLayer, ToolCall, ToolOutput, TruncateLayer,
+    RedactLayer, ReloadLayer, ReportErrorsLayer, TimeoutLayer, ToolCall, ToolOutput, TruncateLayer,
 };
 
 use crate::{
@@ -40,6 +40,7 @@ pub fn alone(size: usize) -> Vec<(&'static str, ToolCase)> {
         ("log, nobody listening", around(size, LogLayer::new())),
         ("timeout", around(size, TimeoutLayer::new(Duration::from_secs(30)))),
         ("concurrency_limit", around(size, ConcurrencyLimitLayer::new(8))),
+        ("redact, nothing found", around(size, RedactLayer::common())),
         ("reload", around(size, ReloadLayer::<ToolCall>::new(Identity::new()))),
     ]
 }
