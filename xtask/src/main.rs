@@ -1,5 +1,6 @@
 //! The tasks of this workspace, for a contributor and for the build machine alike: `cargo xtask help` lists them.
 
+mod bench;
 mod browser;
 mod ci;
 mod clients;
@@ -27,6 +28,7 @@ cargo xtask <task>
   clients   openai's Python client against the example server        [--url URL]
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
   features  check that each feature of each crate compiles alone
+  bench     measure the layers and the agent, and write docs/performance.md
   ci        fmt, clippy, doc, deny, features, test
 
   --url URL          ask a server that runs already, instead of starting one
@@ -55,6 +57,7 @@ fn run() -> Result {
         "clients" => clients::run(&Workspace::load()?, &options),
         "browser" => browser::run(&Workspace::load()?, &options),
         "features" => features::run(&Workspace::load()?),
+        "bench" => bench::run(&Workspace::load()?),
         "ci" => ci::run(&Workspace::load()?, &options),
         other => Err(format!("no task is called `{other}`; `cargo xtask help` lists them").into()),
     }

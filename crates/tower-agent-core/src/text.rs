@@ -23,8 +23,9 @@ impl Str {
 }
 
 impl Default for Str {
+    /// No text; it allocates nothing.
     fn default() -> Self {
-        Self(Arc::from(""))
+        Self(Arc::default())
     }
 }
 

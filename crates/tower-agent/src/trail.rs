@@ -85,6 +85,7 @@ pub trait Snapshot: Operation {
 }
 
 impl Snapshot for ToolCall {
+    #[inline]
     fn is_untouched(&self, before: &Self) -> bool {
         Self::is_untouched(self, before) && self.ctx.is_untouched(&before.ctx)
     }

@@ -103,9 +103,29 @@ pub enum OutputFormat {
 }
 
 impl ModelRequest {
-    /// A request with messages and nothing else.
+    /// A request with messages and nothing else, outside any run.
     pub fn new(model: impl Into<Str>, messages: impl Into<Conversation>) -> Self {
-        Self { model: model.into(), messages: messages.into(), ..Self::default() }
+        Self::in_context(Context::default(), model, messages)
+    }
+
+    /// A request with messages that belongs to a run.
+    pub fn in_context(
+        ctx: Context,
+        model: impl Into<Str>,
+        messages: impl Into<Conversation>,
+    ) -> Self {
+        Self {
+            model: model.into(),
+            instructions: None,
+            messages: messages.into(),
+            tools: Tools::new(),
+            tool_choice: None,
+            sampling: Sampling::default(),
+            output: None,
+            stream: false,
+            extra: None,
+            ctx,
+        }
     }
 
     /// Adds a paragraph to the instructions.

@@ -81,7 +81,7 @@ impl RunBody {
         let mut transcript = Transcript::default();
         while let Some(event) = std::future::poll_fn(|cx| self.0.as_mut().poll_next(cx)).await {
             match event {
-                Ok(event) => transcript.push(&event),
+                Ok(event) => transcript.take(event),
                 Err(error) => return Err(error.with_extension(transcript)),
             }
         }

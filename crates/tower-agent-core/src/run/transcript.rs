@@ -29,18 +29,23 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Takes the next event.
+    /// Notes the next event.
     pub fn push(&mut self, event: &RunEvent) {
+        if !matches!(event, RunEvent::Model { .. }) {
+            self.take(event.clone());
+        }
+    }
+
+    /// Notes the next event, whose own parts it keeps.
+    pub(crate) fn take(&mut self, event: RunEvent) {
         match event {
-            RunEvent::Started { run, agent } => {
-                (self.run, self.agent) = (run.clone(), agent.clone())
-            }
-            RunEvent::TurnStarted { turn } => self.turns = *turn,
-            RunEvent::TurnFinished { total, .. } => self.usage = *total,
-            RunEvent::Message { message, .. } => self.messages.push(message.clone()),
-            RunEvent::ToolFinished(record) => self.tools.push(ToolRecord::clone(record)),
+            RunEvent::Started { run, agent } => (self.run, self.agent) = (run, agent),
+            RunEvent::TurnStarted { turn } => self.turns = turn,
+            RunEvent::TurnFinished { total, .. } => self.usage = total,
+            RunEvent::Message { message, .. } => self.messages.push(message),
+            RunEvent::ToolFinished(record) => self.tools.push(*record),
             RunEvent::Finished { finish, turns, usage } => {
-                (self.finish, self.turns, self.usage) = (Some(*finish), *turns, *usage);
+                (self.finish, self.turns, self.usage) = (Some(finish), turns, usage);
             }
             RunEvent::Model { .. } | RunEvent::ToolStarted { .. } => {}
         }

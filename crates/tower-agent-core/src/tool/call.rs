@@ -39,17 +39,16 @@ pub struct ToolCall {
 impl ToolCall {
     /// A call outside any run, without an id.
     pub fn new(name: impl Into<Str>, arguments: impl Into<Json>) -> Self {
+        Self::in_context(Context::default(), name, arguments)
+    }
+
+    /// A call that belongs to a run, without an id.
+    pub fn in_context(ctx: Context, name: impl Into<Str>, arguments: impl Into<Json>) -> Self {
         let mut arguments = arguments.into();
         if arguments.is_blank() {
             arguments = Json::object();
         }
-        Self {
-            id: CallId::default(),
-            name: name.into(),
-            arguments,
-            spec: None,
-            ctx: Context::default(),
-        }
+        Self { id: CallId::default(), name: name.into(), arguments, spec: None, ctx }
     }
 
     /// Sets the id.

@@ -1,4 +1,4 @@
-use std::{future::Future, pin::Pin, time::Duration};
+use std::{future::Future, pin::Pin, pin::pin, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
 use tokio::time::Instant;
@@ -57,7 +57,7 @@ impl<'a> Batch<'a> {
                 self.announce(&call).await;
                 running.push(run_one(tools.clone(), index, call));
             }
-            let error = match unless(stop.as_mut(), running.next()).await {
+            let error = match unless(stop.as_mut(), pin!(running.next())).await {
                 Ok(None) => return self.done(None),
                 Ok(Some((index, result))) => self.finish(index, result).await,
                 Err(error) => Some(error),

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use tower_agent_core::{
-    Json, ModelRequest, OutputFormat, RunLimits, RunRequest, Sampling, Str, Tools,
+    Context, Json, ModelRequest, OutputFormat, RunLimits, RunRequest, Sampling, Str, Tools,
 };
 
 use super::Agent;
@@ -124,9 +124,10 @@ impl<M, T> AgentBuilder<M, T> {
 
 impl Config {
     /// The part of a model request that is the same on every turn of a run.
-    pub(super) fn request(&self, run: &RunRequest) -> ModelRequest {
-        let model = run.model.as_ref().unwrap_or(&self.model);
-        let mut request = ModelRequest::new(model.clone(), run.conversation.clone());
+    pub(super) fn request(&self, run: &RunRequest, ctx: &Context) -> ModelRequest {
+        let model = run.model.as_ref().unwrap_or(&self.model).clone();
+        let messages = run.conversation.clone();
+        let mut request = ModelRequest::in_context(ctx.clone(), model, messages);
         request.instructions = run.instructions.as_ref().or(self.instructions.as_ref()).cloned();
         request.tools = self.specs.clone();
         request.sampling = run.sampling.as_ref().unwrap_or(&self.sampling).clone();

@@ -47,7 +47,7 @@ where
     pub(super) fn new(config: Arc<Config>, model: M, tools: T, run: RunRequest) -> Self {
         let ctx = run.ctx.for_agent(&config.name, || Uuid::now_v7().to_string().into());
         Self {
-            request: config.request(&run),
+            request: config.request(&run, &ctx),
             max_turns: config.max_turns(run.limits),
             parallel_calls: config.parallel_calls(run.limits),
             input: run.input,
@@ -87,8 +87,10 @@ where
         F: Future<Output = Error>,
     {
         emitter.emit(RunEvent::TurnStarted { turn }).await;
-        let asked = contained("the model", self.ask(turn, emitter));
-        let (mut reply, outcome) = unless(stop.as_mut(), asked).await??;
+        let (mut reply, outcome) = {
+            let asked = pin!(contained("the model", self.ask(turn, emitter)));
+            unless(stop.as_mut(), asked).await??
+        };
         name_calls(&mut reply.message, turn);
         self.usage += reply.usage.unwrap_or_default();
         let (finish, usage, total) = (reply.finish.clone(), reply.usage, self.usage);
@@ -142,9 +144,8 @@ where
     fn call(&self, turn: u32, part: &ToolCallPart) -> ToolCall {
         let mut ctx = self.ctx.clone();
         ctx.turn = turn;
-        ToolCall::new(part.name.clone(), part.arguments.clone())
+        ToolCall::in_context(ctx, part.name.clone(), part.arguments.clone())
             .with_id(part.id.clone())
-            .with_context(ctx)
     }
 
     async fn add(&mut self, turn: u32, message: Message, emitter: &Emitter) {
@@ -154,7 +155,6 @@ where
 
     async fn ask(&self, turn: u32, emitter: &Emitter) -> Result<(Reply, Outcome), Error> {
         let mut request = self.request.clone();
-        request.ctx = self.ctx.clone();
         request.ctx.turn = turn;
         if turn >= self.max_turns {
             request.tools = Default::default();
@@ -195,10 +195,7 @@ async fn gather(
 
 /// Gives every call of a reply an id of its own: results are told apart by it.
 fn name_calls(message: &mut Message, turn: u32) {
-    let mut seen = HashSet::new();
-    let unique =
-        message.tool_calls().all(|call| !call.id.is_empty() && seen.insert(call.id.clone()));
-    if unique {
+    if are_named(message) {
         return;
     }
     let taken: HashSet<CallId> = message.tool_calls().map(|call| call.id.clone()).collect();
@@ -212,6 +209,17 @@ fn name_calls(message: &mut Message, turn: u32) {
             call.id = fresh.next().unwrap_or_default();
         }
     }
+}
+
+/// Whether each call has an id that no other one has.
+fn are_named(message: &Message) -> bool {
+    let mut ids = message.tool_calls().map(|call| &call.id);
+    let (first, second) = (ids.next(), ids.next());
+    let Some(second) = second else {
+        return first.is_none_or(|id| !id.is_empty());
+    };
+    let mut seen = HashSet::new();
+    first.into_iter().chain([second]).chain(ids).all(|id| !id.is_empty() && seen.insert(id))
 }
 
 fn finish_of(reason: &FinishReason) -> RunFinish {

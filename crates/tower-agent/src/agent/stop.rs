@@ -1,4 +1,5 @@
 use std::{
+    any::Any,
     future::{Future, pending},
     panic::AssertUnwindSafe,
     pin::{Pin, pin},
@@ -25,26 +26,29 @@ pub(super) async fn stopped(ctx: Context) -> Error {
     }
 }
 
-/// Runs a future unless the run has to stop first.
+/// Runs a future unless the run has to stop first. The future stays where it is: those of a run are large.
 pub(super) async fn unless<F: Future>(
     stop: Pin<&mut impl Future<Output = Error>>,
-    future: F,
+    future: Pin<&mut F>,
 ) -> Result<F::Output, Error> {
-    match select(stop, pin!(future)).await {
+    match select(stop, future).await {
         Either::Left((error, _)) => Err(error),
         Either::Right((output, _)) => Ok(output),
     }
 }
 
 /// Runs a future and turns its panic into an error that does not repeat the panic's text to a model.
-pub(super) async fn contained<T>(
-    what: &str,
-    future: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
-    AssertUnwindSafe(future).catch_unwind().await.unwrap_or_else(|payload| {
-        let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-        let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Err(Error::new(ErrorKind::Panic, format!("{what} panicked: {text}"))
-            .with_effect(Effect::Unknown))
-    })
+pub(super) fn contained<T, F>(what: &str, future: F) -> impl Future<Output = Result<T, Error>>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    AssertUnwindSafe(future)
+        .catch_unwind()
+        .map(move |result| result.unwrap_or_else(|payload| Err(panicked(what, &*payload))))
+}
+
+fn panicked(what: &str, payload: &(dyn Any + Send)) -> Error {
+    let text = payload.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
+    Error::new(ErrorKind::Panic, format!("{what} panicked: {text}")).with_effect(Effect::Unknown)
 }

@@ -58,7 +58,7 @@ where
     let mut before =
         Before { names: &shared.names, trail: &mut call.entered.trail, request: &mut request };
     let result = match shared.plugin.model_before(&mut before).await {
-        Some(stop) => stop,
+        Some(stop) => stop.map(|answer| *answer),
         None => inner.call(request).await.map_err(Into::into),
     };
     let result = if call.entered.trail.gathers { gather(result).await } else { result };

@@ -55,7 +55,7 @@ where
     let mut before =
         Before { names: &names.names, trail: &mut watch.entered.trail, request: &mut run };
     let result = match names.plugin.run_before(&mut before).await {
-        Some(stop) => stop,
+        Some(stop) => stop.map(|answer| *answer),
         None => inner.call(run).await.map_err(Into::into),
     };
     match result {

@@ -1,8 +1,14 @@
 //! How a hook's decision, or its failure, becomes the fate of a call.
 
-use std::{future::Future, panic::AssertUnwindSafe, time::Duration};
+use std::{
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
-use futures_util::FutureExt;
+use pin_project_lite::pin_project;
 use tower_agent_core::{
     BoxError, Denial, Effect, Error, ErrorKind, Failure, Message, Operation, Origin, Outcome,
     Output, Provenance, Reply, Role, RunRequest, Str, ToolOutput,
@@ -14,8 +20,8 @@ use super::{
 };
 use crate::{FailMode, Verdict};
 
-/// What a call gets instead of going on.
-pub type Stop<O> = Result<<O as Operation>::Output, Error>;
+/// What a call gets instead of going on. It is rare, so it is boxed: what says that there is none passes every hook.
+pub type Stop<O> = Result<Box<<O as Operation>::Output>, Error>;
 
 /// A request on its way down.
 #[derive(Debug)]
@@ -26,7 +32,24 @@ pub struct Before<'a, O> {
 }
 
 impl<O: Snapshot> Before<'_, O> {
+    /// Carries out what a hook decided, which most often is to go on with the call as it is.
+    #[inline]
     pub(super) fn decide(
+        &mut self,
+        mode: FailMode,
+        hook: &'static str,
+        verdict: Result<Verdict<O>, Error>,
+    ) -> Option<Stop<O>> {
+        if matches!(verdict, Ok(Verdict::Allow)) && self.request.is_untouched(self.trail.last()) {
+            self.trail.enter_untouched();
+            return None;
+        }
+        self.conclude(mode, hook, verdict)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn conclude(
         &mut self,
         mode: FailMode,
         hook: &'static str,
@@ -35,8 +58,8 @@ impl<O: Snapshot> Before<'_, O> {
         match verdict {
             Ok(Verdict::Allow) => {}
             Ok(Verdict::Modify(request)) => *self.request = request,
-            Ok(Verdict::Deny(denial)) => return Some(Ok(self.denied(denial))),
-            Ok(Verdict::Answer(output)) => return Some(Ok(self.answered(output))),
+            Ok(Verdict::Deny(denial)) => return Some(Ok(Box::new(self.denied(denial)))),
+            Ok(Verdict::Answer(output)) => return Some(Ok(Box::new(self.answered(output)))),
             Err(error) => return self.failed(mode, hook, error),
         }
         if let Some(fault) = self.request.fault(self.trail.last()) {
@@ -87,7 +110,7 @@ impl<O: Snapshot> Before<'_, O> {
                     "A check of this call failed (\"{}\"), so it did not run.",
                     self.name()
                 );
-                Some(Ok(self.denied(Denial::new(text).code("hook_failed"))))
+                Some(Ok(Box::new(self.denied(Denial::new(text).code("hook_failed")))))
             }
             FailMode::Split => Some(Err(error)),
         }
@@ -176,12 +199,30 @@ impl Withhold for Reply {
 }
 
 /// Runs a hook and turns its panic into an error.
-pub(super) async fn contained<T>(
-    hook: impl Future<Output = Result<T, BoxError>> + Send,
-) -> Result<T, Error> {
-    match AssertUnwindSafe(hook).catch_unwind().await {
-        Ok(result) => result.map_err(Error::from),
-        Err(payload) => Err(panicked(payload.as_ref())),
+pub(super) const fn contained<F>(hook: F) -> Contained<F> {
+    Contained { hook }
+}
+
+pin_project! {
+    /// A hook that is polled where it lies: its verdict is large, and moved as seldom as can be.
+    pub(super) struct Contained<F> {
+        #[pin]
+        hook: F,
+    }
+}
+
+impl<T, F: Future<Output = Result<T, BoxError>>> Future for Contained<F> {
+    type Output = Result<T, Error>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let hook = self.project().hook;
+        match catch_unwind(AssertUnwindSafe(|| hook.poll(cx))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(Ok(done))) => Poll::Ready(Ok(done)),
+            Ok(Poll::Ready(Err(error))) => Poll::Ready(Err(error.into())),
+            Err(payload) => Poll::Ready(Err(panicked(payload.as_ref()))),
+        }
     }
 }
 

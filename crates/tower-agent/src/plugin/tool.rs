@@ -7,7 +7,7 @@ use tower_agent_core::{Error, ToolCall, ToolOutput};
 use tower_service::Service;
 
 use super::{
-    Plugin, PluginService, ResponseFuture, Shared,
+    Plugin, PluginService, ResponseFuture,
     run::Entered,
     stack::{After, Before},
     trail::Trail,
@@ -28,31 +28,24 @@ where
         self.inner.poll_ready(cx).map_err(Into::into)
     }
 
-    fn call(&mut self, call: ToolCall) -> Self::Future {
-        let inner = self.take_ready();
+    fn call(&mut self, mut call: ToolCall) -> Self::Future {
+        let mut inner = self.take_ready();
         let shared = self.shared.clone();
-        ResponseFuture::new(async move { around(&shared, inner, call).await })
+        // One block and not a function, whose arguments would lie in the future once more.
+        ResponseFuture::new(async move {
+            let shared = &*shared;
+            let mut entered = Entered::new(shared, Trail::new(call.clone()));
+            let start = Instant::now();
+            let trail = &mut entered.trail;
+            let mut before = Before { names: &shared.names, trail, request: &mut call };
+            let mut result = match shared.plugin.tool_before(&mut before).await {
+                Some(stop) => stop.map(|answer| *answer),
+                None => inner.call(call).await.map_err(Into::into),
+            };
+            let took = start.elapsed();
+            let mut after = After::new(&shared.names, &mut entered.trail, &mut result, took);
+            shared.plugin.tool_after(&mut after).await;
+            result
+        })
     }
-}
-
-async fn around<S, P>(
-    shared: &Shared<P>,
-    mut inner: S,
-    mut call: ToolCall,
-) -> Result<ToolOutput, Error>
-where
-    S: Service<ToolCall, Response = ToolOutput>,
-    S::Error: Into<Error>,
-    P: Plugin,
-{
-    let mut entered = Entered::new(shared, Trail::new(call.clone()));
-    let start = Instant::now();
-    let mut before = Before { names: &shared.names, trail: &mut entered.trail, request: &mut call };
-    let mut result = match shared.plugin.tool_before(&mut before).await {
-        Some(stop) => stop,
-        None => inner.call(call).await.map_err(Into::into),
-    };
-    let mut after = After::new(&shared.names, &mut entered.trail, &mut result, start.elapsed());
-    shared.plugin.tool_after(&mut after).await;
-    result
 }
