@@ -109,6 +109,7 @@ impl Layered for ToolCall {
             Entry::new("full deny list", DenyListLayer::exact(["probe"])).refusing(),
             Entry::new("redact", RedactLayer::common().arguments(true)),
             Entry::new("truncate", TruncateLayer::characters(3)),
+            Entry::new("redact", redact()),
             Entry::new("hook list", hook_list()),
             Entry::new("plugin", PluginLayer::new(Waits)),
             Entry::new("plugins", PluginLayer::new((Waits, Waits))),
@@ -132,6 +133,7 @@ impl Layered for ModelRequest {
             Entry::new("deny list", DenyListLayer::exact(["read"])),
             Entry::new("redact", redact_all()),
             Entry::new("on_model_event", on_model_event(|_: &mut ModelEvent| {})),
+            Entry::new("redact", redact()),
             Entry::new("hook list", hook_list()),
             Entry::new("plugin", PluginLayer::new(Waits)),
             Entry::new("plugin that edits replies", PluginLayer::new(Edits)),
@@ -148,6 +150,7 @@ impl Layered for RunRequest {
         table.extend([
             Entry::new("redact", redact_all()),
             Entry::new("on_run_event", on_run_event(|_: &mut RunEvent| {})),
+            Entry::new("redact", redact()),
             Entry::new("hook list", hook_list()),
             Entry::new("plugin", PluginLayer::new(Waits)),
             Entry::new("plugins", PluginLayer::new((Waits, Waits))),
@@ -248,6 +251,11 @@ fn stock<O: Sample + Sync>() -> Vec<Entry<O>> {
 
 fn panics<T>(_: &mut T) {
     panic!("the probe of a hook that panics");
+}
+
+/// It looks everywhere.
+fn redact() -> RedactLayer {
+    RedactLayer::common().arguments(true).model_input(true).model_output(true)
 }
 
 fn hook_list<O: Operation>() -> HookList<O> {

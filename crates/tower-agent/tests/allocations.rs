@@ -6,7 +6,8 @@ use allocation_counter::measure;
 use futures_util::FutureExt;
 use tower::{Service, ServiceBuilder, service_fn};
 use tower_agent::{
-    BoxToolService, ToolCall, ToolOutput,
+    AllowListLayer, BoxToolService, DenyListLayer, RedactLayer, ReportErrorsLayer, ToolCall,
+    ToolOutput, TruncateLayer,
     catch_panic::CatchPanicLayer,
     concurrency_limit::ConcurrencyLimitLayer,
     log::LogLayer,
@@ -59,6 +60,22 @@ async fn each_layer_alone_adds_nothing() {
     assert_eq!(second(stack.clone().layer(limits).service(leaf())), 0);
     let limit = ConcurrencyLimitLayer::new(8).for_name("read", 2);
     assert_eq!(second(stack.layer(limit).service(leaf())), 0);
+}
+
+#[tokio::test]
+async fn each_layer_that_looks_at_a_call_adds_nothing_where_it_changes_nothing() {
+    let text = || service_fn(|_: ToolCall| std::future::ready(Ok::<_, Infallible>(output())));
+    fn output() -> ToolOutput {
+        ToolOutput::text("2 files were found")
+    }
+    let (stack, bare) = (ServiceBuilder::new(), second(text()));
+    let globs = AllowListLayer::new(["read", "list_*"]).unwrap();
+    assert_eq!(second(stack.clone().layer(globs).service(text())), bare);
+    let denied = DenyListLayer::exact(["delete"]);
+    assert_eq!(second(stack.clone().layer(denied).service(text())), bare);
+    assert_eq!(second(stack.clone().layer(TruncateLayer::default()).service(text())), bare);
+    assert_eq!(second(stack.clone().layer(ReportErrorsLayer::new()).service(text())), bare);
+    assert_eq!(second(stack.layer(RedactLayer::common()).service(text())), bare);
 }
 
 #[tokio::test]
