@@ -107,7 +107,6 @@ impl Layered for ToolCall {
             Entry::new("empty allow list", AllowListLayer::exact([""; 0])).refusing(),
             Entry::new("deny list", DenyListLayer::exact(["other"])),
             Entry::new("full deny list", DenyListLayer::exact(["probe"])).refusing(),
-            Entry::new("redact", RedactLayer::common().arguments(true)),
             Entry::new("truncate", TruncateLayer::characters(3)),
             Entry::new("redact", redact()),
             Entry::new("hook list", hook_list()),
@@ -131,7 +130,6 @@ impl Layered for ModelRequest {
         table.extend([
             Entry::new("allow list", AllowListLayer::exact(["read"])),
             Entry::new("deny list", DenyListLayer::exact(["read"])),
-            Entry::new("redact", redact_all()),
             Entry::new("on_model_event", on_model_event(|_: &mut ModelEvent| {})),
             Entry::new("redact", redact()),
             Entry::new("hook list", hook_list()),
@@ -148,7 +146,6 @@ impl Layered for RunRequest {
     fn table() -> Vec<Entry<Self>> {
         let mut table = for_all();
         table.extend([
-            Entry::new("redact", redact_all()),
             Entry::new("on_run_event", on_run_event(|_: &mut RunEvent| {})),
             Entry::new("redact", redact()),
             Entry::new("hook list", hook_list()),
@@ -158,10 +155,6 @@ impl Layered for RunRequest {
         ]);
         table
     }
-}
-
-fn redact_all() -> RedactLayer {
-    RedactLayer::common().model_input(true).model_output(true).arguments(true)
 }
 
 /// The layers that mean the same for all operations, and tower's own.

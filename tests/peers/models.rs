@@ -104,7 +104,7 @@ async fn an_answer_in_the_models_place_stops_later_plugins_and_the_model() {
     let mut first = Around::new("first", &notes);
     first.before = || {
         let reply = Reply::new(Message::assistant("from memory")).with_usage(Usage::new(7, 3));
-        Ok(Verdict::Answer(ModelResponse::full(reply)))
+        Ok(Verdict::answer(ModelResponse::full(reply)))
     };
     let (model, handle) = model();
     let layer = PluginLayer::new((first, Around::new("second", &notes)));

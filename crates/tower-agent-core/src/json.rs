@@ -180,6 +180,14 @@ impl Json {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// A number that clones of a handle share, and that differs between handles which are alive at once.
+    ///
+    /// It tells that a handle was replaced without holding a clone of it. An edit in place keeps it.
+    #[must_use]
+    pub fn handle_id(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Whether the value prints to just this text, so that the value alone would lose nothing.
     fn is_plain(&self, value: &Value) -> bool {
         let escaped = match value {

@@ -6,6 +6,8 @@ use crate::{Effect, Error, ErrorKind, Json, Str};
 
 /// What became of a call, as its reader should understand it.
 ///
+/// What is told beside a success stands in a box, for every layer moves an outcome and few look into it.
+///
 /// A response with any outcome is `Ok`: these are the failures that a model reads. What the program must
 /// see is an [`Error`].
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize, Deserialize)]
@@ -16,11 +18,11 @@ pub enum Outcome {
     #[default]
     Success,
     /// It failed; the failure says how, and whether it ran.
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// A policy refused it; it did not run.
-    Denied(Denial),
+    Denied(Box<Denial>),
     /// It waits for a decision or for input.
-    Suspended(Suspension),
+    Suspended(Box<Suspension>),
 }
 
 /// A failure that was reported as a readable response.
@@ -97,6 +99,24 @@ impl Outcome {
             Self::Denied(_) => "denied",
             Self::Suspended(_) => "suspended",
         }
+    }
+}
+
+impl From<Failure> for Outcome {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+}
+
+impl From<Denial> for Outcome {
+    fn from(denial: Denial) -> Self {
+        Self::Denied(Box::new(denial))
+    }
+}
+
+impl From<Suspension> for Outcome {
+    fn from(suspension: Suspension) -> Self {
+        Self::Suspended(Box::new(suspension))
     }
 }
 

@@ -1,4 +1,6 @@
-use tower::{ServiceBuilder, layer::util::Stack};
+use tower::ServiceBuilder;
+#[allow(unused_imports, reason = "without any layer there is no method")]
+use tower::layer::util::Stack;
 
 mod sealed {
     #[expect(unnameable_types, reason = "that nobody can name it is what seals the trait")]

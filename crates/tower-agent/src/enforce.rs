@@ -35,16 +35,31 @@ const ADVICE: &str =
 pub(crate) struct Before<O> {
     mode: FailMode,
     /// Arguments that the hook replaces are checked, and what the model wrote itself is not.
-    arguments: Option<Json>,
+    arguments: Option<Arguments>,
     /// A hook that fails open must leave no half-made edit behind.
     request: Option<O>,
+}
+
+/// What tells new arguments from those before: a clone would cost more than most hooks. An edit in place always
+/// leaves valid JSON, so only its kind can be wrong.
+#[derive(Eq, PartialEq)]
+struct Arguments {
+    handle: usize,
+    is_object: bool,
+}
+
+impl Arguments {
+    #[inline]
+    fn of(arguments: &Json) -> Self {
+        Self { handle: arguments.handle_id(), is_object: arguments.is_object() }
+    }
 }
 
 impl<O: Operation> Before<O> {
     /// Notes how the request is before the hook sees it.
     #[inline]
     pub(crate) fn new(mode: FailMode, request: &O) -> Self {
-        let arguments = tool_call(request).map(|call| call.arguments.clone());
+        let arguments = tool_call(request).map(|call| Arguments::of(&call.arguments));
         let request = (mode == FailMode::Open).then(|| request.clone());
         Self { mode, arguments, request }
     }
@@ -52,10 +67,7 @@ impl<O: Operation> Before<O> {
     /// Whether there are no new arguments to check.
     #[inline]
     fn is_untouched(&self, request: &O) -> bool {
-        match (&self.arguments, tool_call(request)) {
-            (Some(before), Some(call)) => call.arguments.ptr_eq(before),
-            _ => true,
-        }
+        self.arguments == tool_call(request).map(|call| Arguments::of(&call.arguments))
     }
 
     /// Carries out what the hook decided. `None`: the call goes on with `request` as it is now.
@@ -68,8 +80,8 @@ impl<O: Operation> Before<O> {
         let verdict = verdict.and_then(|verdict| self.checked(name, request, verdict));
         match verdict {
             Ok(Verdict::Allow | Verdict::Modify(_)) => None,
-            Ok(Verdict::Deny(denial)) => Some(Ok(deny(name, request, denial))),
-            Ok(Verdict::Answer(output)) => Some(Ok(answered(name, output))),
+            Ok(Verdict::Deny(denial)) => Some(Ok(deny(name, request, *denial))),
+            Ok(Verdict::Answer(output)) => Some(Ok(answered(name, *output))),
             Err(error) => self.failed(name, request, error),
         }
     }
@@ -82,7 +94,7 @@ impl<O: Operation> Before<O> {
     ) -> Result<Verdict<O>, Error> {
         let verdict = match verdict {
             Verdict::Modify(modified) => {
-                *request = modified;
+                *request = *modified;
                 Verdict::Allow
             }
             verdict => verdict,

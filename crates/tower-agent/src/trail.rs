@@ -42,7 +42,6 @@ impl<O: Snapshot> Trail<O> {
     }
 
     /// Enters a hook that is known to have changed nothing.
-    #[cfg(feature = "hooks")]
     pub(crate) const fn enter_untouched(&mut self) {
         self.entered += 1;
     }

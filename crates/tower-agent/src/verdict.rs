@@ -5,7 +5,8 @@ use tower_agent_core::{BoxError, Denial, Operation, Output, Str};
 /// What a before-hook decides.
 ///
 /// A hook that returns nothing allows: one that returns early, or that was written before a variant existed,
-/// must not block every call by accident.
+/// must not block every call by accident. What is told beside "go on" stands in a box, for it is the rare case and
+/// every hook returns a verdict.
 ///
 /// ```
 /// use tower_agent::{Denial, ToolCall, Verdict};
@@ -22,17 +23,27 @@ pub enum Verdict<O: Operation> {
     #[default]
     Allow,
     /// Go on with this request in its place.
-    Modify(O),
+    Modify(Box<O>),
     /// Refuse; the model reads the message. An empty message becomes one that names the hook.
-    Deny(Denial),
+    Deny(Box<Denial>),
     /// Answer in the place of the service, which does not run.
-    Answer(O::Output),
+    Answer(Box<O::Output>),
 }
 
 impl<O: Operation> Verdict<O> {
     /// Refuses with a message for the model.
     pub fn deny(message: impl Into<Str>) -> Self {
-        Self::Deny(Denial::new(message))
+        Denial::new(message).into()
+    }
+
+    /// Goes on with another request.
+    pub fn modify(request: O) -> Self {
+        Self::Modify(Box::new(request))
+    }
+
+    /// Answers in the place of the service.
+    pub fn answer(output: O::Output) -> Self {
+        Self::Answer(Box::new(output))
     }
 }
 
@@ -44,13 +55,13 @@ impl<O: Operation> From<()> for Verdict<O> {
 
 impl<O: Operation> From<Denial> for Verdict<O> {
     fn from(denial: Denial) -> Self {
-        Self::Deny(denial)
+        Self::Deny(Box::new(denial))
     }
 }
 
 impl<O: Operation> From<Option<Denial>> for Verdict<O> {
     fn from(denial: Option<Denial>) -> Self {
-        denial.map_or(Self::Allow, Self::Deny)
+        denial.map_or(Self::Allow, Into::into)
     }
 }
 

@@ -515,7 +515,7 @@ async fn a_call_that_waits_for_somebody_suspends_the_run_and_survives_as_json() 
     let tools = tool("pay", |_| async {
         let suspension = Suspension::new("approval", "a-1", "A person has to agree")
             .request(r#"{"sum": 10.50}"#);
-        Ok(ToolOutput::text("Waiting for approval.").with_outcome(Outcome::Suspended(suspension)))
+        Ok(ToolOutput::text("Waiting for approval.").with_outcome(suspension))
     });
     let model = Script::new([calls(&[("1", "pay", r#"{ "sum":10.50 }"#)])]);
     let transcript = run(&model, tools).await.unwrap();

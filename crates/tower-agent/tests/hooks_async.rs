@@ -216,9 +216,9 @@ async fn a_hook_that_waits_gives_the_same_verdicts_as_one_that_does_not() {
             call.arguments = r#"{"q":"edited"}"#.into();
             match choice {
                 0 => Verdict::Allow,
-                1 => Verdict::Modify(call),
+                1 => Verdict::modify(call),
                 2 => Verdict::deny(""),
-                _ => Verdict::Answer(ToolOutput::text("cached")),
+                _ => Verdict::answer(ToolOutput::text("cached")),
             }
         })
         .named("asks")
@@ -271,7 +271,7 @@ async fn a_hook_that_waits_and_breaks_the_arguments_is_stopped_before_the_tool()
     let tool = Echo::default();
     let broken = before_async(|mut call: ToolCall| async move {
         call.arguments = "[".into();
-        Verdict::Modify(call)
+        Verdict::modify(call)
     });
     let error = broken.named("editor").layer(tool.clone()).oneshot(call()).await.unwrap_err();
     assert_eq!((error.layer(), tool.runs()), (Some("editor"), 0));
@@ -397,7 +397,7 @@ async fn parallel_calls_through_clones_of_one_stack_do_not_meet() {
         .layer(before_async(|mut call: ToolCall| async move {
             tokio::task::yield_now().await;
             call.ctx.attempt = 2;
-            Verdict::Modify(call)
+            Verdict::modify(call)
         }))
         .service(Echo::default());
     let (one, other) = join(

@@ -84,10 +84,10 @@ impl Hook<ToolCall> for Scripted {
             Down::Modify => {
                 let mut modified = call.clone();
                 edit(&mut modified);
-                return Verdict::Modify(modified);
+                return Verdict::modify(modified);
             }
             Down::Deny => return Verdict::deny(""),
-            Down::Answer => return Verdict::Answer(ToolOutput::text(&*self.name)),
+            Down::Answer => return Verdict::answer(ToolOutput::text(&*self.name)),
             Down::Break => call.arguments = "[".into(),
             Down::Crash => {
                 edit(call);

@@ -14,9 +14,9 @@ use futures_util::FutureExt;
 use serde_json::json;
 use tower::{Layer, ServiceBuilder, ServiceExt, service_fn};
 use tower_agent::{
-    Content, Denial, Effect, Error, ErrorKind, FailMode, Failure, Json, Message, ModelBody,
-    ModelRequest, ModelResponse, Operation, Origin, Outcome, Output, Reply, RunFinish, RunRequest,
-    RunResponse, ToolCall, ToolOutput, Verdict,
+    Content, Denial, Effect, Error, ErrorKind, FailMode, Json, Message, ModelBody, ModelRequest,
+    ModelResponse, Operation, Origin, Outcome, Output, Reply, RunFinish, RunRequest, RunResponse,
+    ToolCall, ToolOutput, Verdict,
     hooks::{after, after_call, before, on_error},
 };
 
@@ -106,7 +106,7 @@ async fn a_before_hook_can_replace_the_arguments_in_place_or_with_a_new_request(
     assert_eq!(output.joined_text(), r#"{"q":"other"}"#);
 
     let anew = before(|call: &mut ToolCall| {
-        Verdict::Modify(ToolCall::new(call.name.clone(), json!({"q": "new"})))
+        Verdict::modify(ToolCall::new(call.name.clone(), json!({"q": "new"})))
     });
     let output = anew.layer(Echo::default()).oneshot(call()).await.unwrap();
     assert_eq!(output.joined_text(), r#"{"q":"new"}"#);
@@ -152,7 +152,7 @@ async fn after_hooks_run_in_reverse_order_and_only_for_layers_that_called_on() {
     notes.lock().unwrap().clear();
     let stopped = ServiceBuilder::new()
         .layer(see("a"))
-        .layer(before(|_: &mut ToolCall| Verdict::Answer(ToolOutput::text("cached"))))
+        .layer(before(|_: &mut ToolCall| Verdict::answer(ToolOutput::text("cached"))))
         .layer(see("c"))
         .service(Echo::default());
     stopped.oneshot(call()).await.unwrap();
@@ -179,7 +179,7 @@ async fn a_cache_that_is_keyed_by_what_its_hook_saw_hits_although_a_later_hook_e
         .layer(before(move |call: &mut ToolCall| {
             let entries = found.lock().unwrap();
             let hit = entries.iter().find(|(key, _)| *key == call.arguments);
-            hit.map_or(Verdict::Allow, |(_, output)| Verdict::Answer(output.clone()))
+            hit.map_or(Verdict::Allow, |(_, output)| Verdict::answer(output.clone()))
         }))
         .layer(after_call(move |call: &ToolCall, output: &mut ToolOutput| {
             filled.lock().unwrap().push((call.arguments.clone(), output.clone()));
@@ -200,7 +200,7 @@ async fn an_answer_in_the_tools_place_says_that_it_is_one_and_whose_unless_it_sa
         before(move |_: &mut ToolCall| {
             let mut output = ToolOutput::text("cached");
             output.provenance.origin = origin;
-            Verdict::Answer(output)
+            Verdict::answer(output)
         })
         .named("cache")
     };
@@ -291,7 +291,7 @@ async fn arguments_that_a_hook_broke_never_reach_the_tool_and_the_blame_is_the_h
 async fn arguments_that_an_edit_in_place_or_a_new_request_broke_are_caught_as_well() {
     let in_place = before(|call: &mut ToolCall| *call.arguments.make_mut().unwrap() = json!([1]));
     in_place.layer(Echo::default()).oneshot(call()).await.unwrap_err();
-    let anew = before(|_: &mut ToolCall| Verdict::Modify(ToolCall::new("search", "{")));
+    let anew = before(|_: &mut ToolCall| Verdict::modify(ToolCall::new("search", "{")));
     anew.layer(Echo::default()).oneshot(call()).await.unwrap_err();
 
     let open = before(|call: &mut ToolCall| call.arguments = "{".into()).fail_mode(FailMode::Open);
@@ -328,11 +328,9 @@ async fn a_guard_that_fails_after_the_call_withholds_the_result() {
         assert!(!format!("{output:?}").contains("base"), "{output:?}");
         let text = "The call ran, but its result is withheld, because the hook `redact` failed.";
         assert!(output.joined_text().starts_with(text));
-        let Outcome::Failed(Failure { kind, effect, layer, .. }) = &output.outcome else {
-            panic!()
-        };
-        assert_eq!((*kind, *effect), (ErrorKind::Hook, Effect::Completed));
-        assert_eq!(layer.as_deref(), Some("redact"));
+        let Outcome::Failed(failure) = &output.outcome else { panic!() };
+        assert_eq!((failure.kind, failure.effect), (ErrorKind::Hook, Effect::Completed));
+        assert_eq!(failure.layer.as_deref(), Some("redact"));
     }
 }
 
@@ -484,7 +482,7 @@ async fn hooks_of_a_model_edit_the_request_answer_in_its_place_and_see_the_head_
         .layer(before(|request: &mut ModelRequest| {
             if request.model == "cached" {
                 let reply = Reply::new(Message::assistant("from the cache"));
-                return Verdict::Answer(ModelResponse::full(reply));
+                return Verdict::answer(ModelResponse::full(reply));
             }
             request.append_instructions("Answer briefly.");
             Verdict::Allow

@@ -8,8 +8,8 @@ use tower::{Layer, ServiceBuilder, ServiceExt, service_fn};
 use tower_agent::{
     BoxModelService, BoxToolService, Class, Classify, Denial, End, EndReason, Error, ErrorKind,
     FinishReason, Message, ModelEvent, ModelRequest, ModelResponse, Operation, OperationKind,
-    Outcome, Output, PartDelta, Reply, RunEvent, RunFinish, RunRequest, RunResponse, Suspension,
-    ToolCall, ToolOutput, Usage,
+    Output, PartDelta, Reply, RunEvent, RunFinish, RunRequest, RunResponse, Suspension, ToolCall,
+    ToolOutput, Usage,
     allow_list::DenyListLayer,
     catch_panic::CatchPanicLayer,
     metrics::{MetricsLayer, Registry, SeriesSnapshot, Snapshot},
@@ -29,7 +29,7 @@ async fn act(call: ToolCall) -> Result<ToolOutput, Error> {
         "refusal" => Ok(call.denied(Denial::new("no").by("tool"))),
         "question" => {
             let wait = Suspension::new("tool", "1", "which one?");
-            Ok(ToolOutput::text("which?").with_outcome(Outcome::Suspended(wait)))
+            Ok(ToolOutput::text("which?").with_outcome(wait))
         }
         "late" => Err(Error::new(ErrorKind::Timeout, "late")),
         "slow" => {

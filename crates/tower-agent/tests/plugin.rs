@@ -188,7 +188,7 @@ async fn an_answer_in_place_of_the_tool_says_who_gave_it() {
     let log = Notes::default();
     let runs = Arc::default();
     let mut a = Noted::new("a", &log);
-    a.before = Some(|| Ok(Verdict::Answer(ToolOutput::text("from memory"))));
+    a.before = Some(|| Ok(Verdict::answer(ToolOutput::text("from memory"))));
     let output = call((a, Noted::new("b", &log)), &runs).await.unwrap();
     assert_eq!(output.joined_text(), "from memory");
     assert_eq!(
@@ -399,7 +399,7 @@ impl Plugin for Cache {
         let kept = self.kept.lock().unwrap().get(&key).cloned();
         Ok(kept.map_or(Verdict::Allow, |output| {
             self.hits.fetch_add(1, SeqCst);
-            Verdict::Answer(output)
+            Verdict::answer(output)
         }))
     }
 
@@ -560,7 +560,7 @@ impl Plugin for ReplyCache {
         request: &mut ModelRequest,
     ) -> Result<Verdict<ModelRequest>, BoxError> {
         let kept = self.0.lock().unwrap().get(&serde_json::to_string(&request)?).cloned();
-        Ok(kept.map_or(Verdict::Allow, |reply| Verdict::Answer(ModelResponse::full(reply))))
+        Ok(kept.map_or(Verdict::Allow, |reply| Verdict::answer(ModelResponse::full(reply))))
     }
 
     async fn after_model(

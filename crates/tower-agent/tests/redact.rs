@@ -218,7 +218,7 @@ fn failures_refusals_and_waits_are_masked_as_results_are() {
 
     let wait = tower_agent::Suspension::new("approve", "1", format!("send {}?", key()))
         .request(json!({"key": key()}));
-    let output = ToolOutput::text("").with_outcome(Outcome::Suspended(wait));
+    let output = ToolOutput::text("").with_outcome(wait);
     let shown = format!("{:?}", through(RedactLayer::common(), output));
     assert!(!shown.contains(&key()), "{shown}");
 }

@@ -210,7 +210,7 @@ fn a_value_that_no_text_repeats_is_pruned_by_itself() {
 
 #[test]
 fn failures_are_cut_like_anything_else_and_stay_failures() {
-    let failed = Outcome::Failed(Failure::new(ErrorKind::Tool, tower_agent::Effect::Completed));
+    let failed = Outcome::from(Failure::new(ErrorKind::Tool, tower_agent::Effect::Completed));
     let output = ToolOutput::text("e".repeat(500)).with_outcome(failed.clone());
     let output = cut(TruncateLayer::bytes(100), output);
     assert_eq!(output.outcome, failed);

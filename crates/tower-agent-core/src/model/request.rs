@@ -157,11 +157,11 @@ impl Operation for ModelRequest {
     fn denied(&self, denial: Denial) -> ModelResponse {
         let message = denial.message.clone();
         let provenance = Provenance::made(Origin::Denied, denial.layer.clone());
-        self.in_place(message, FinishReason::ContentFilter, Outcome::Denied(denial), provenance)
+        self.in_place(message, FinishReason::ContentFilter, denial.into(), provenance)
     }
 
     fn failed(&self, error: &Error) -> ModelResponse {
-        let failure = Outcome::Failed(Failure::from(error));
+        let failure = Outcome::from(Failure::from(error));
         self.in_place(
             error.model_text().into(),
             FinishReason::Error,

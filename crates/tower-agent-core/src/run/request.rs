@@ -113,12 +113,12 @@ impl Operation for RunRequest {
     fn denied(&self, denial: Denial) -> RunResponse {
         let text = denial.message.clone();
         let provenance = Provenance::made(Origin::Denied, denial.layer.clone());
-        let head = RunHead { outcome: Outcome::Denied(denial), provenance, ..RunHead::default() };
+        let head = RunHead { outcome: denial.into(), provenance, ..RunHead::default() };
         self.in_place(text, RunFinish::Denied, head)
     }
 
     fn failed(&self, error: &Error) -> RunResponse {
-        let head = RunHead { outcome: Outcome::Failed(Failure::from(error)), ..RunHead::default() };
+        let head = RunHead { outcome: Outcome::from(Failure::from(error)), ..RunHead::default() };
         self.in_place(error.model_text().into(), RunFinish::Failed, head)
     }
 }

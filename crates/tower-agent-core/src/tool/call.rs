@@ -3,8 +3,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallId, Context, Denial, Error, Failure, Json, Operation, OperationKind, Origin, Outcome,
-    Provenance, Str, ToolOutput, ToolSpec,
+    CallId, Context, Denial, Error, Failure, Json, Operation, OperationKind, Origin, Provenance,
+    Str, ToolOutput, ToolSpec,
 };
 
 /// A call of a tool.
@@ -102,11 +102,11 @@ impl Operation for ToolCall {
     fn denied(&self, denial: Denial) -> ToolOutput {
         ToolOutput {
             provenance: Provenance::made(Origin::Denied, denial.layer.clone()),
-            ..ToolOutput::text(denial.message.clone()).with_outcome(Outcome::Denied(denial))
+            ..ToolOutput::text(denial.message.clone()).with_outcome(denial)
         }
     }
 
     fn failed(&self, error: &Error) -> ToolOutput {
-        ToolOutput::text(error.model_text()).with_outcome(Outcome::Failed(Failure::from(error)))
+        ToolOutput::text(error.model_text()).with_outcome(Failure::from(error))
     }
 }

@@ -47,20 +47,19 @@ impl ToolOutput {
 
     /// A failure that the tool itself reports: it ran, and the text says what went wrong.
     pub fn failure(text: impl Into<Str>) -> Self {
-        Self::text(text)
-            .with_outcome(Outcome::Failed(Failure::new(ErrorKind::Tool, Effect::Completed)))
+        Self::text(text).with_outcome(Failure::new(ErrorKind::Tool, Effect::Completed))
     }
 
     /// A refusal by the tool itself.
     #[must_use]
     pub fn denied(denial: Denial) -> Self {
-        Self::text(denial.message.clone()).with_outcome(Outcome::Denied(denial))
+        Self::text(denial.message.clone()).with_outcome(denial)
     }
 
     /// Sets what became of the call.
     #[must_use]
-    pub fn with_outcome(mut self, outcome: Outcome) -> Self {
-        self.outcome = outcome;
+    pub fn with_outcome(mut self, outcome: impl Into<Outcome>) -> Self {
+        self.outcome = outcome.into();
         self
     }
 

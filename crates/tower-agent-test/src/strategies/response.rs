@@ -61,9 +61,9 @@ pub fn outcome() -> BoxedStrategy<Outcome> {
         .prop_map(|(message, layer, code)| Denial::new(message).by(layer).code(code));
     prop_oneof![
         3 => Just(Outcome::Success),
-        1 => failure().prop_map(Outcome::Failed),
-        1 => denial.prop_map(Outcome::Denied),
-        1 => suspension().prop_map(Outcome::Suspended),
+        1 => failure().prop_map(Outcome::from),
+        1 => denial.prop_map(Outcome::from),
+        1 => suspension().prop_map(Outcome::from),
     ]
     .boxed()
 }

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::json;
 use tower::ServiceExt;
 use tower_agent_core::{
-    Effect, Error, ErrorKind, Failure, Json, ModelRequest, ModelResponse, Outcome, RunFinish,
-    RunRequest, Str, ToolCall, ToolOutput, ToolSpec, Transcript,
+    Effect, Error, ErrorKind, Failure, Json, ModelRequest, ModelResponse, RunFinish, RunRequest,
+    Str, ToolCall, ToolOutput, ToolSpec, Transcript,
 };
 use tower_service::Service;
 use uuid::Uuid;
@@ -92,7 +92,7 @@ fn answer(transcript: &Transcript) -> ToolOutput {
     ) {
         return output;
     }
-    output.with_outcome(Outcome::Failed(Failure::new(ErrorKind::Tool, Effect::Completed)))
+    output.with_outcome(Failure::new(ErrorKind::Tool, Effect::Completed))
 }
 
 impl<M, T> fmt::Debug for AgentTool<M, T> {

@@ -12,7 +12,7 @@ pin_project! {
     #[project = OrAnswerProj]
     pub(super) enum OrAnswer<F, T> {
         Inner { #[pin] future: F },
-        Answer { answer: Option<Result<T, Error>> },
+        Answer { answer: Option<Box<Result<T, Error>>> },
     }
 }
 
@@ -21,8 +21,9 @@ impl<F, T> OrAnswer<F, T> {
         Self::Inner { future }
     }
 
-    pub(super) const fn answer(answer: Result<T, Error>) -> Self {
-        Self::Answer { answer: Some(answer) }
+    /// The answer is the rare case and stands in a box: the future is moved through every layer above.
+    pub(super) fn answer(answer: Result<T, Error>) -> Self {
+        Self::Answer { answer: Some(Box::new(answer)) }
     }
 }
 
@@ -38,7 +39,9 @@ where
         match self.project() {
             OrAnswerProj::Inner { future } => future.poll(cx).map_err(Into::into),
             // Like any future, it has nothing to say after its end.
-            OrAnswerProj::Answer { answer } => answer.take().map_or(Poll::Pending, Poll::Ready),
+            OrAnswerProj::Answer { answer } => {
+                answer.take().map_or(Poll::Pending, |answer| Poll::Ready(*answer))
+            }
         }
     }
 }

@@ -30,7 +30,7 @@ use crate::{
 /// As for [`before`](super::before()). A hook that fails open leaves the request as it was.
 ///
 /// # What may be returned
-/// As for [`before`](super::before()); an edit is returned as [`Verdict::Modify`].
+/// As for [`before`](super::before()); an edit is returned as [`Verdict::modify`].
 ///
 /// # Examples
 ///
@@ -74,7 +74,7 @@ use crate::{
 /// let rules = before_async(|mut request: ModelRequest| async move {
 ///     let rules = house_rules().await?;
 ///     request.append_instructions(&rules);
-///     Ok::<_, std::io::Error>(Verdict::Modify(request))
+///     Ok::<_, std::io::Error>(Verdict::modify(request))
 /// });
 /// let stack = ServiceBuilder::new()
 ///     .layer(rules.named("rules").fail_mode(FailMode::Open))

@@ -357,7 +357,7 @@ pub trait Plugin: Send + Sync + 'static {
             let verdict = match stack::contained(self.before_run(cx.request)).await {
                 Ok(Verdict::Allow) => stack::read_input(self, cx.request).await,
                 Ok(Verdict::Modify(request)) => {
-                    *cx.request = request;
+                    *cx.request = *request;
                     stack::read_input(self, cx.request).await
                 }
                 verdict => verdict,

@@ -10,8 +10,8 @@ use std::{
 
 use pin_project_lite::pin_project;
 use tower_agent_core::{
-    BoxError, Denial, Effect, Error, ErrorKind, Failure, Message, Operation, Origin, Outcome,
-    Output, Provenance, Reply, Role, RunRequest, Str, ToolOutput,
+    BoxError, Denial, Effect, Error, ErrorKind, Failure, Message, Operation, Origin, Output,
+    Provenance, Reply, Role, RunRequest, Str, ToolOutput,
 };
 
 use super::{
@@ -57,9 +57,9 @@ impl<O: Snapshot> Before<'_, O> {
     ) -> Option<Stop<O>> {
         match verdict {
             Ok(Verdict::Allow) => {}
-            Ok(Verdict::Modify(request)) => *self.request = request,
-            Ok(Verdict::Deny(denial)) => return Some(Ok(Box::new(self.denied(denial)))),
-            Ok(Verdict::Answer(output)) => return Some(Ok(Box::new(self.answered(output)))),
+            Ok(Verdict::Modify(request)) => *self.request = *request,
+            Ok(Verdict::Deny(denial)) => return Some(Ok(Box::new(self.denied(*denial)))),
+            Ok(Verdict::Answer(output)) => return Some(Ok(Box::new(self.answered(*output)))),
             Err(error) => return self.failed(mode, hook, error),
         }
         if let Some(fault) = self.request.fault(self.trail.last()) {
@@ -188,7 +188,7 @@ impl Withhold for ToolOutput {
     fn withheld(error: &Error) -> Self {
         let mut failure = Failure::from(error);
         failure.effect = Effect::Completed;
-        Self::text(WITHHELD).with_outcome(Outcome::Failed(failure))
+        Self::text(WITHHELD).with_outcome(failure)
     }
 }
 

@@ -232,7 +232,7 @@ fn withheld(outcome: &Outcome) -> Outcome {
         _ => {
             let mut failure = Failure::new(ErrorKind::Hook, Effect::Completed);
             failure.layer = Some(LAYER.into());
-            Outcome::Failed(failure)
+            failure.into()
         }
     }
 }
