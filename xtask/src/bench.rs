@@ -33,7 +33,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
 fn benches(workspace: &Workspace, arguments: &[&str]) -> Command {
     let mut command = cargo();
     command.current_dir(workspace.root.join("benches")).args(arguments);
-    command.args(["--release", "--locked"]);
+    command.args(["--release"]);
     command
 }
 
