@@ -21,3 +21,8 @@ pub fn set_up() {
         logs.init();
     });
 }
+
+/// What the README shows compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

@@ -58,7 +58,6 @@
 //! Dropping the call drops what is inside.
 
 use std::{
-    any::Any,
     fmt,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -71,6 +70,8 @@ use pin_project_lite::pin_project;
 use tower_agent_core::{Effect, Error, ErrorKind, EventStream, Operation, Output};
 use tower_layer::Layer;
 use tower_service::Service;
+
+use crate::panic_text::panic_text;
 
 /// Contains panics. See the [module](self) for examples.
 #[derive(Clone, Copy, Debug, Default)]
@@ -241,13 +242,8 @@ impl<T> Stream for Guarded<T> {
 struct Panicked(String);
 
 fn catch<R>(run: impl FnOnce() -> R) -> Result<R, Panicked> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panicked(text_of(&*payload)))
-}
-
-fn text_of(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-    text.unwrap_or("without a text").to_owned()
+    catch_unwind(AssertUnwindSafe(run))
+        .map_err(|payload| Panicked(panic_text(&*payload).to_owned()))
 }
 
 impl Panicked {

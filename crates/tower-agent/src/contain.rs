@@ -15,6 +15,8 @@ use std::{
 use pin_project_lite::pin_project;
 use tower_agent_core::{BoxError, Error, ErrorKind};
 
+use crate::panic_text::panic_text;
+
 /// The name of a hook. A clone allocates nothing, whoever made the name.
 #[derive(Clone)]
 pub(crate) enum HookName {
@@ -131,12 +133,7 @@ impl<F: Future> Future for Contained<F> {
 /// The error of a hook that panicked.
 #[cold]
 pub(crate) fn panicked(name: &str, hook: &str, panic: &(dyn Any + Send)) -> Error {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
-    hook_error(name, format!("`{hook}` panicked: {text}"))
+    hook_error(name, format!("`{hook}` panicked: {}", panic_text(panic)))
 }
 
 /// The error of a hook that returned one.

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The code of a denial whose reason is that a hook failed.
-const HOOK_FAILED: &str = "hook_failed";
+pub(crate) const HOOK_FAILED: &str = "hook_failed";
 
 /// The error of a before-hook: nothing ran, and the model is told so.
 pub(crate) fn before_failed(name: &str, error: Error) -> Error {
@@ -245,23 +245,22 @@ fn replace<O: Operation>(name: &HookName, error: &Error, request: &O, output: &m
 }
 
 /// An answer in the place of the service says who gave it, unless the hook said so itself.
-pub(crate) fn answered<T: Output>(name: &HookName, mut output: T) -> T {
+pub(crate) fn answered<T: Output>(name: &str, mut output: T) -> T {
     let provenance = output.provenance_mut();
     if provenance.origin == Origin::Executed && provenance.by.is_none() {
         provenance.origin = Origin::Emulated;
     }
-    provenance.by.get_or_insert_with(|| name.to_cow());
+    provenance.by.get_or_insert_with(|| name.to_owned().into());
     output
 }
 
 /// Refuses a call; the denial gets the name of the hook, and a text if it has none.
-fn deny<O: Operation>(name: &HookName, request: &O, mut denial: Denial) -> O::Output {
+pub(crate) fn deny<O: Operation>(name: &str, request: &O, mut denial: Denial) -> O::Output {
     if denial.layer.is_empty() {
-        denial.layer = name.to_cow();
+        denial.layer = name.to_owned().into();
     }
     if denial.message.trim().is_empty() {
         let (kind, target) = (O::KIND, request.name());
-        let name = &**name;
         denial.message = format!(
             "The {kind} call `{target}` was refused by `{name}` and did not run. Do not repeat it; find another way."
         )

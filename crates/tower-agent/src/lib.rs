@@ -16,6 +16,8 @@ mod enforce;
 mod json_text;
 #[cfg(feature = "names")]
 mod names;
+#[cfg(any(feature = "agent", feature = "catch-panic", feature = "hooks", feature = "plugin"))]
+mod panic_text;
 mod tool;
 #[cfg(any(feature = "hooks", feature = "plugin"))]
 mod trail;

@@ -179,7 +179,7 @@ async fn a_denial_is_a_result_that_stops_the_call_and_is_seen_by_those_outside_i
 
     b.before = Some(|| Ok(Verdict::deny("")));
     let output = call((a, b, c), &runs).await.unwrap();
-    assert!(output.joined_text().contains("\"b\""), "a denial without a message names who denied");
+    assert!(output.joined_text().contains("`b`"), "a denial without a message names who denied");
     assert_eq!(runs.load(SeqCst), 0);
 }
 
@@ -238,10 +238,9 @@ async fn a_failing_before_hook_does_what_its_fail_mode_says_and_names_plugin_and
             (error.kind(), error.effect(), error.layer()),
             (ErrorKind::Hook, Effect::NotStarted, Some("auth"))
         );
-        assert!(
-            error.to_string().contains("before_tool") && error.to_string().contains("no database"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("before_tool"), "{error}");
+        let cause = std::error::Error::source(&error).unwrap();
+        assert!(cause.to_string().contains("no database"), "{cause}");
         assert!(!error.model_text().contains("database"));
         assert_eq!(
             notes(&log),

@@ -12,6 +12,8 @@ use futures_util::{
 use tokio::time::{Instant, sleep_until};
 use tower_agent_core::{Context, Effect, Error, ErrorKind};
 
+use crate::panic_text::panic_text;
+
 /// Resolves when the run has to stop, with the reason.
 pub(super) async fn stopped(ctx: Context) -> Error {
     let deadline = async {
@@ -48,7 +50,6 @@ where
 }
 
 fn panicked(what: &str, payload: &(dyn Any + Send)) -> Error {
-    let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
-    Error::new(ErrorKind::Panic, format!("{what} panicked: {text}")).with_effect(Effect::Unknown)
+    let text = format!("{what} panicked: {}", panic_text(payload));
+    Error::new(ErrorKind::Panic, text).with_effect(Effect::Unknown)
 }

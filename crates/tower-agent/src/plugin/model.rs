@@ -67,7 +67,7 @@ where
         Err(error) => call.answer(error).await?,
     };
     let body = match body {
-        ModelBody::Full(reply) => ModelBody::full(call.reply(*reply).await.0),
+        ModelBody::Full(reply) => ModelBody::full(call.reply(*reply).await.0?),
         ModelBody::Stream(stream) => call.observe(stream),
     };
     Ok(ModelResponse { head, body })
@@ -106,14 +106,14 @@ impl<P: Plugin> Call<P> {
     }
 
     /// Shows the whole reply to the after-hooks, and tells whether one of them withheld it.
-    async fn reply(&mut self, reply: Reply) -> (Reply, Option<Error>) {
+    async fn reply(&mut self, reply: Reply) -> (Result<Reply, Error>, Option<Error>) {
         let took = self.took();
         let Shared { plugin, names } = &*self.entered.shared;
         let mut result = Ok(reply);
         let mut after = After::new(names, &mut self.entered.trail, &mut result, took);
         plugin.model_after(&mut after).await;
         let withheld = after.withheld;
-        (result.unwrap_or_else(|error: Error| super::stack::Withhold::withheld(&error)), withheld)
+        (result, withheld)
     }
 
     /// Passes events on and shows the reply to the hooks at the end.

@@ -1,6 +1,7 @@
 //! How a hook's decision, or its failure, becomes the fate of a call.
 
 use std::{
+    any::Any,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
@@ -10,15 +11,20 @@ use std::{
 
 use pin_project_lite::pin_project;
 use tower_agent_core::{
-    BoxError, Denial, Effect, Error, ErrorKind, Failure, Message, Operation, Origin, Output,
-    Provenance, Reply, Role, RunRequest, Str, ToolOutput,
+    BoxError, Denial, Error, ErrorKind, Failure, FinishReason, Mark, Message, Operation, Reply,
+    Role, RunRequest, Str, ToolOutput,
 };
 
 use super::{
     leaf::Plugin,
     trail::{Snapshot, Trail},
 };
-use crate::{FailMode, Verdict};
+use crate::{
+    FailMode, Verdict,
+    contain::raised,
+    enforce::{HOOK_FAILED, after_failed, answered, before_failed, deny, warn_failed},
+    panic_text::panic_text,
+};
 
 /// What a call gets instead of going on. It is rare, so it is boxed: what says that there is none passes every hook.
 pub type Stop<O> = Result<Box<<O as Operation>::Output>, Error>;
@@ -58,8 +64,10 @@ impl<O: Snapshot> Before<'_, O> {
         match verdict {
             Ok(Verdict::Allow) => {}
             Ok(Verdict::Modify(request)) => *self.request = *request,
-            Ok(Verdict::Deny(denial)) => return Some(Ok(Box::new(self.denied(*denial)))),
-            Ok(Verdict::Answer(output)) => return Some(Ok(Box::new(self.answered(*output)))),
+            Ok(Verdict::Deny(denial)) => return Some(Ok(self.denied(*denial))),
+            Ok(Verdict::Answer(output)) => {
+                return Some(Ok(Box::new(answered(self.name(), *output))));
+            }
             Err(error) => return self.failed(mode, hook, error),
         }
         if let Some(fault) = self.request.fault(self.trail.last()) {
@@ -73,44 +81,23 @@ impl<O: Snapshot> Before<'_, O> {
         name_of(self.names, self.trail.entered())
     }
 
-    fn denied(&self, mut denial: Denial) -> O::Output {
-        let name = self.name();
-        if denial.layer.is_empty() {
-            denial.layer = name.to_string().into();
-        }
-        if denial.message.trim().is_empty() {
-            denial.message = format!(
-                "This call was refused by \"{name}\" and did not run. Do not repeat it; find another way."
-            )
-            .into();
-        }
-        self.request.denied(denial)
-    }
-
-    fn answered(&self, mut output: O::Output) -> O::Output {
-        if output.provenance().by.is_none() && output.provenance().origin == Origin::Executed {
-            let marks = std::mem::take(&mut output.provenance_mut().marks);
-            *output.provenance_mut() = Provenance::made(Origin::Emulated, self.name().to_string());
-            output.provenance_mut().marks = marks;
-        }
-        output
+    fn denied(&self, denial: Denial) -> Box<O::Output> {
+        Box::new(deny(self.name(), self.request, denial))
     }
 
     fn failed(&mut self, mode: FailMode, hook: &'static str, error: Error) -> Option<Stop<O>> {
-        let error = hook_failed(self.names, self.trail.entered(), hook, error);
+        let error = before_failed(self.name(), raised(self.name(), hook, error));
         match mode {
             FailMode::Open => {
+                warn_failed(&error, "the call goes on without it");
                 // Half an edit is worse than none.
                 *self.request = self.trail.last().clone();
                 self.trail.enter(self.request);
                 None
             }
             FailMode::Closed => {
-                let text = format!(
-                    "A check of this call failed (\"{}\"), so it did not run.",
-                    self.name()
-                );
-                Some(Ok(Box::new(self.denied(Denial::new(text).code("hook_failed")))))
+                warn_failed(&error, "the call is denied");
+                Some(Ok(self.denied(Denial::new(error.model_text()).code(HOOK_FAILED))))
             }
             FailMode::Split => Some(Err(error)),
         }
@@ -159,7 +146,10 @@ impl<'a, O: Snapshot, T> After<'a, O, T> {
                 self.answered = Some(self.index);
             }
             Ok(None) => {}
-            Err(error) => drop(hook_failed(self.names, self.index, hook, error)),
+            Err(error) => {
+                let error = raised(name_of(self.names, self.index), hook, error);
+                warn_failed(&error, "the error that it was asked about goes on");
+            }
         }
     }
 }
@@ -168,33 +158,40 @@ impl<O: Snapshot, T: Withhold> After<'_, O, T> {
     /// Keeps the result if an after-hook failed, unless the plugin is a guard.
     pub(super) fn settle(&mut self, mode: FailMode, hook: &'static str, done: Result<(), Error>) {
         let Err(error) = done else { return };
-        let error = hook_failed(self.names, self.index, hook, error);
-        if mode == FailMode::Closed {
-            *self.result = Ok(T::withheld(&error));
-            self.withheld = Some(error);
+        let name = name_of(self.names, self.index);
+        let error = after_failed(name, raised(name, hook, error));
+        if mode != FailMode::Closed {
+            return warn_failed(&error, "the result is kept");
         }
+        warn_failed(&error, "the result is withheld");
+        if let Ok(result) = self.result {
+            result.withhold(name, &error);
+        }
+        self.withheld = Some(error);
     }
 }
 
-/// What stands in the place of a result that a guard could not check.
+/// What can be replaced when a guard could not check it.
 pub trait Withhold {
-    /// The stand-in.
-    fn withheld(error: &Error) -> Self;
+    /// Puts the text of the error in the place of all content.
+    fn withhold(&mut self, name: &str, error: &Error);
 }
 
-const WITHHELD: &str = "The result was withheld because a check of it failed. It cannot be shown; do not repeat the call.";
-
 impl Withhold for ToolOutput {
-    fn withheld(error: &Error) -> Self {
-        let mut failure = Failure::from(error);
-        failure.effect = Effect::Completed;
-        Self::text(WITHHELD).with_outcome(failure)
+    fn withhold(&mut self, name: &str, error: &Error) {
+        let safe = Self::text(error.model_text()).with_outcome(Failure::from(error));
+        let provenance = std::mem::replace(self, safe).provenance;
+        self.provenance = provenance;
+        self.provenance.mark(Mark::new(name.to_owned(), "withheld"));
     }
 }
 
 impl Withhold for Reply {
-    fn withheld(_: &Error) -> Self {
-        Self::new(Message::assistant(WITHHELD))
+    fn withhold(&mut self, _: &str, error: &Error) {
+        let mut safe = Self::new(Message::assistant(error.model_text()));
+        safe.finish = FinishReason::Error;
+        safe.usage = self.usage;
+        *self = safe;
     }
 }
 
@@ -228,30 +225,17 @@ impl<T, F: Future<Output = Result<T, BoxError>>> Future for Contained<F> {
 
 /// Runs a hook that awaits nothing and logs its panic.
 pub(super) fn contained_now(names: &[Str], index: usize, name: &'static str, hook: impl FnOnce()) {
-    if let Err(payload) = std::panic::catch_unwind(AssertUnwindSafe(hook)) {
-        drop(hook_failed(names, index, name, panicked(payload.as_ref())));
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(hook)) {
+        let error = raised(name_of(names, index), name, panicked(payload.as_ref()));
+        warn_failed(&error, "nothing else changes");
     }
 }
 
-fn panicked(payload: &(dyn std::any::Any + Send)) -> Error {
-    let text = payload.downcast_ref::<&str>().copied();
-    let text =
-        text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
-    Error::new(ErrorKind::Panic, format!("panicked: {text}"))
+fn panicked(payload: &(dyn Any + Send)) -> Error {
+    Error::new(ErrorKind::Panic, format!("panicked: {}", panic_text(payload)))
 }
 
-/// The error of a failed hook, which names plugin and hook; it is logged here, whatever becomes of it.
-pub(super) fn hook_failed(names: &[Str], index: usize, hook: &str, cause: Error) -> Error {
-    let name = name_of(names, index);
-    tracing::warn!(plugin = %name, hook, error = %cause, "a hook failed");
-    Error::new(ErrorKind::Hook, format!("{hook} failed: {cause}"))
-        .with_layer(name.to_string())
-        .with_effect(Effect::NotStarted)
-        .with_model_text("A check of this call failed, so it did not run.")
-        .with_source(cause)
-}
-
-fn name_of(names: &[Str], index: usize) -> &Str {
+pub(super) fn name_of(names: &[Str], index: usize) -> &Str {
     static UNKNOWN: std::sync::LazyLock<Str> = std::sync::LazyLock::new(|| "plugin".into());
     names.get(index).unwrap_or(&UNKNOWN)
 }

@@ -2,9 +2,9 @@
 
 use tower_agent_core::{Context, Error, RunEvent, Str};
 
-use super::stack::hook_failed;
-use crate::FailMode;
+use super::stack::name_of;
 pub use crate::trail::{Snapshot, Trail};
+use crate::{FailMode, contain::raised, enforce::warn_failed};
 
 /// An event on its way up through the plugins that its run entered.
 #[derive(Debug)]
@@ -26,10 +26,12 @@ impl Observe<'_, RunEvent> {
 
     pub(super) fn settle(&mut self, mode: FailMode, hook: &str, done: Result<(), Error>) {
         if let Err(error) = done {
-            let error = hook_failed(self.names, self.index, hook, error);
-            if mode == FailMode::Closed {
-                self.error = Some(error);
+            let error = raised(name_of(self.names, self.index), hook, error);
+            if mode != FailMode::Closed {
+                return warn_failed(&error, "the event goes on as it is");
             }
+            warn_failed(&error, "the run ends");
+            self.error = Some(error);
         }
     }
 }
