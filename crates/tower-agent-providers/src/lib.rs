@@ -9,6 +9,9 @@
 //! | [`openai`] | any server of OpenAI's chat completions | `openai` (default) |
 //!
 //! The flag `tls` (default) adds https: rustls with ring, and the certificates that the operating system trusts.
+//! It turns on reqwest's `rustls-no-provider`, which holds for the whole build: an application that makes reqwest clients
+//! of its own without TLS settings enables one of reqwest's TLS features, or installs a provider at its start
+//! (`rustls::crypto::ring::default_provider().install_default()`).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
