@@ -13,9 +13,9 @@ use std::{
 };
 
 use pin_project_lite::pin_project;
-use tower_agent_core::{BoxError, Error, ErrorKind};
+use tower_agent_core::Error;
 
-use crate::panic_text::panic_text;
+use crate::{blame::hook_error, panic_text::panic_text};
 
 /// The name of a hook. A clone allocates nothing, whoever made the name.
 #[derive(Clone)]
@@ -134,13 +134,4 @@ impl<F: Future> Future for Contained<F> {
 #[cold]
 pub(crate) fn panicked(name: &str, hook: &str, panic: &(dyn Any + Send)) -> Error {
     hook_error(name, format!("`{hook}` panicked: {}", panic_text(panic)))
-}
-
-/// The error of a hook that returned one.
-pub(crate) fn raised(name: &str, hook: &str, source: impl Into<BoxError>) -> Error {
-    hook_error(name, format!("`{hook}` failed")).with_source(source)
-}
-
-fn hook_error(name: &str, message: String) -> Error {
-    Error::new(ErrorKind::Hook, message).with_layer(name.to_owned())
 }

@@ -5,6 +5,8 @@
 #[macro_use]
 mod macros;
 
+#[cfg(any(feature = "hooks", feature = "plugin"))]
+mod blame;
 mod boxed;
 mod builder;
 #[cfg(feature = "hooks")]

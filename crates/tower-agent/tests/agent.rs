@@ -16,10 +16,10 @@ use futures_util::StreamExt;
 use tokio::time::{Instant, sleep};
 use tower::{Service, ServiceExt, service_fn};
 use tower_agent::{
-    Agent, BoxError, CallId, Context, Effect, Error, ErrorKind, FinishReason, Message, ModelEvent,
-    ModelRequest, ModelResponse, Outcome, Part, PartDelta, Reply, Role, Run, RunEvent, RunFinish,
-    RunRequest, Str, Suspension, Tool, ToolCall, ToolCallPart, ToolOutput, ToolResultPart, ToolSet,
-    ToolSpec, Transcript, Usage,
+    Agent, BoxError, CallId, Context, Denial, Effect, Error, ErrorKind, Failure, FinishReason,
+    Message, ModelEvent, ModelRequest, ModelResponse, Outcome, Part, PartDelta, Reply, Role, Run,
+    RunEvent, RunFinish, RunRequest, Str, Suspension, Tool, ToolCall, ToolCallPart, ToolOutput,
+    ToolResultPart, ToolSet, ToolSpec, Transcript, Usage,
 };
 
 /// A model that plays a script and remembers what it was asked.
@@ -285,6 +285,23 @@ async fn a_model_that_calls_on_when_tools_are_withheld_gets_answers_and_nothing_
     let Outcome::Failed(failure) = &transcript.tools[1].output.outcome else { panic!() };
     assert_eq!(failure.effect, Effect::NotStarted);
     assert_eq!(transcript.messages.len(), 5, "every call has its result");
+}
+
+#[tokio::test]
+async fn calls_of_a_reply_that_was_refused_or_failed_are_answered_and_do_not_run() {
+    let ends: [(Outcome, RunFinish); 2] = [
+        (Denial::new("no").into(), RunFinish::Denied),
+        (Failure::new(ErrorKind::Other, Effect::Unknown).into(), RunFinish::Failed),
+    ];
+    for (outcome, finish) in ends {
+        let mut response = ModelResponse::full(calls(&[("1", "echo", "{}")]));
+        response.head.outcome = outcome;
+        let transcript = run(&Script::of([Ok(response)]), echo()).await.unwrap();
+        assert_eq!(transcript.finish, Some(finish));
+        let Outcome::Failed(failure) = &transcript.tools[0].output.outcome else { panic!() };
+        assert_eq!(failure.effect, Effect::NotStarted);
+        assert_eq!(transcript.messages.len(), 3, "the call has its result");
+    }
 }
 
 #[tokio::test]

@@ -175,6 +175,9 @@ fn seconds(number: f64) -> Option<Duration> {
 
 /// Writes an error for a client, as a whole HTTP response: status, `content-type`, `retry-after` and body.
 ///
+/// A provider's own status and names are passed on, as a proxy would; a host that speaks for itself, such as
+/// tower-agent-axum, has a table of its own.
+///
 /// The message is the error's [text for models](Error::model_text), so nothing internal leaves the host; code, kind
 /// and field are those of an attached [`ApiError`], if there is one.
 #[must_use]

@@ -96,12 +96,12 @@ where
         let (finish, usage, total) = (reply.finish.clone(), reply.usage, self.usage);
         emitter.emit(RunEvent::TurnFinished { turn, finish, usage, total }).await;
         self.add(turn, reply.message.clone(), emitter).await;
-        match outcome {
-            Outcome::Denied(_) => return Ok(Next::Finish(RunFinish::Denied)),
-            Outcome::Failed(_) => return Ok(Next::Finish(RunFinish::Failed)),
-            _ => {}
-        }
-        self.answer_calls(turn, reply, stop, emitter).await
+        let ended = match outcome {
+            Outcome::Denied(_) => Some(RunFinish::Denied),
+            Outcome::Failed(_) => Some(RunFinish::Failed),
+            _ => None,
+        };
+        self.answer_calls(turn, reply, ended, stop, emitter).await
     }
 
     /// Runs what the reply asks for, and says whether the model should be asked again.
@@ -109,6 +109,7 @@ where
         &mut self,
         turn: u32,
         reply: Reply,
+        ended: Option<RunFinish>,
         stop: Pin<&mut F>,
         emitter: &Emitter,
     ) -> Result<Next, Error>
@@ -118,17 +119,16 @@ where
         let last = turn >= self.max_turns;
         let calls: Vec<_> = reply.message.tool_calls().map(|call| self.call(turn, call)).collect();
         if calls.is_empty() {
-            return Ok(Next::Finish(if last && !self.config.specs.is_empty() {
-                RunFinish::TurnLimit
-            } else {
-                finish_of(&reply.finish)
-            }));
+            let limit = (last && !self.config.specs.is_empty()).then_some(RunFinish::TurnLimit);
+            let finish = ended.or(limit).unwrap_or_else(|| finish_of(&reply.finish));
+            return Ok(Next::Finish(finish));
         }
+        // Whatever ended the run, each call in the history has its output.
+        let ended = ended.or(last.then_some(RunFinish::TurnLimit));
         let batch = Batch::new(turn, calls, self.parallel_calls, emitter);
-        let done = if last {
-            batch.refuse(&Error::new(ErrorKind::Cancelled, "the turn limit is reached")).await
-        } else {
-            batch.run(&self.tools, &self.config.specs, stop).await
+        let done = match ended {
+            Some(_) => batch.refuse(&Error::new(ErrorKind::Cancelled, "the run ends")).await,
+            None => batch.run(&self.tools, &self.config.specs, stop).await,
         };
         for message in done.results {
             self.add(turn, message, emitter).await;
@@ -136,8 +136,7 @@ where
         match done.error {
             Some(error) => Err(error),
             None if done.suspended => Ok(Next::Finish(RunFinish::Suspended)),
-            None if last => Ok(Next::Finish(RunFinish::TurnLimit)),
-            None => Ok(Next::Ask),
+            None => Ok(ended.map_or(Next::Ask, Next::Finish)),
         }
     }
 

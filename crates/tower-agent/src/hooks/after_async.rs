@@ -12,8 +12,9 @@ use tower_service::Service;
 use super::layer::Settings;
 use crate::{
     FailMode, IntoEdited,
+    blame::after_failed,
     contain::{Contained, contain_async},
-    enforce::{after_failed, failed_after, flatten},
+    enforce::{failed_after, flatten},
 };
 
 /// As [`after_call`](super::after_call()), for a closure that has to wait for something.

@@ -14,8 +14,9 @@ use tower_agent_core::{
 use super::layer::Settings;
 use crate::{
     FailMode, IntoKeep,
-    contain::{contain, raised},
-    enforce::{after_failed, failed_after, flatten, warn_failed},
+    blame::{after_failed, raised, warn_failed},
+    contain::contain,
+    enforce::{failed_after, flatten},
 };
 
 /// What a hook on events must know of one.

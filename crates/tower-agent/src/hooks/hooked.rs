@@ -17,8 +17,9 @@ use super::{
 };
 use crate::{
     FailMode, Verdict,
+    blame::answered,
     contain::{Panic, caught, panicked},
-    enforce::{Before, answered, failed_after, settle_on_error},
+    enforce::{Before, failed_after, settle_on_error},
     trail::{Snapshot, Trail},
 };
 

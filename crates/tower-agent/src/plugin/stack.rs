@@ -21,8 +21,7 @@ use super::{
 };
 use crate::{
     FailMode, Verdict,
-    contain::raised,
-    enforce::{HOOK_FAILED, after_failed, answered, before_failed, deny, warn_failed},
+    blame::{HOOK_FAILED, after_failed, answered, before_failed, deny, raised, warn_failed},
     panic_text::panic_text,
 };
 

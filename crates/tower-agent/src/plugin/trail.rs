@@ -4,7 +4,10 @@ use tower_agent_core::{Context, Error, RunEvent, Str};
 
 use super::stack::name_of;
 pub use crate::trail::{Snapshot, Trail};
-use crate::{FailMode, contain::raised, enforce::warn_failed};
+use crate::{
+    FailMode,
+    blame::{raised, warn_failed},
+};
 
 /// An event on its way up through the plugins that its run entered.
 #[derive(Debug)]
