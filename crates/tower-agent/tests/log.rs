@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -31,9 +31,19 @@ impl Write for Lines {
     }
 }
 
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Until this is dropped, the thread logs.
+struct Logging {
+    _default: DefaultGuard,
+    _turn: MutexGuard<'static, ()>,
+}
+
 impl Lines {
-    /// Logs what this thread does from a level on.
-    fn from(level: Level) -> (Self, DefaultGuard) {
+    /// Logs what this thread does from a level on. One test at a time: a place that logs for the first time while another
+    /// test brings its subscriber can be taken for one that nobody listens to.
+    fn from(level: Level) -> (Self, Logging) {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let lines = Self::default();
         let writer = lines.clone();
         let subscriber = tracing_subscriber::fmt()
@@ -42,7 +52,8 @@ impl Lines {
             .with_ansi(false)
             .without_time()
             .finish();
-        (lines, tracing::subscriber::set_default(subscriber))
+        let default = tracing::subscriber::set_default(subscriber);
+        (lines, Logging { _default: default, _turn: turn })
     }
 
     fn text(&self) -> String {
