@@ -1,4 +1,74 @@
 //! Middleware for AI agents: tool calls, model calls and runs as tower services.
+//!
+//! What tower-http is to HTTP, this is to agents. A tool call is a `Service<`[`ToolCall`]`>`, a model call a
+//! `Service<`[`ModelRequest`]`>`, an agent run a `Service<`[`RunRequest`]`>`, and each hook is a layer. They are
+//! composed with `ServiceBuilder`: the first layer is the outermost, and tower's own layers stand anywhere between.
+//!
+//! ```
+//! use std::time::Duration;
+//! use tower::{ServiceBuilder, ServiceExt, service_fn};
+//! use tower_agent::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), BoxError> {
+//! let metrics = MetricsLayer::new();
+//! let read = Tool::raw(ToolSpec::new("read_file", "Reads a file"), |_| async { "password = hunter22" });
+//! let tools = ToolSet::builder()
+//!     .tool(read)
+//!     .layer(
+//!         ServiceBuilder::new()
+//!             .layer(metrics.clone())
+//!             .layer(AllowListLayer::new(["read_*"])?)
+//!             .layer(TruncateLayer::default())
+//!             .layer(RedactLayer::common())
+//!             .layer(ReportErrorsLayer::new())
+//!             .layer(TimeoutLayer::new(Duration::from_secs(30))),
+//!     )
+//!     .build()?;
+//!
+//! # let model = service_fn(|request: ModelRequest| async move {
+//! #     let last = request.messages.last().cloned().unwrap_or_else(|| Message::user(""));
+//! #     let message = match last.parts() {
+//! #         [Part::ToolResult(result)] => Message::assistant(result.text()),
+//! #         _ => Message::new(Role::Assistant, vec![Part::ToolCall(ToolCallPart::new("1", "read_file", "{}"))]),
+//! #     };
+//! #     Ok::<_, Error>(ModelResponse::full(Reply::new(message)))
+//! # });
+//! // Any `Service<ModelRequest>`: tower-agent-providers has one for OpenAI-compatible endpoints.
+//! let model = ServiceBuilder::new().layer(metrics.clone()).concurrency_limit(4).service(model);
+//! let agent = Agent::builder("reader", model).tools(tools).build();
+//!
+//! let run = agent.oneshot(RunRequest::user("What is the password?")).await?;
+//! assert_eq!(run.collect().await?.text(), "password = [REDACTED]");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Modules and flags
+//!
+//! Each module has a flag of its own, and all of them but `metrics-facade` are on by default: a library that needs only some
+//! switches the default off.
+//!
+//! | flag | has | around |
+//! | --- | --- | --- |
+//! | `agent` | [`Agent`]: the loop of model and tools | |
+//! | `schema` | [`tool_fn`]: tools with the schema of their arguments' type | |
+//! | `allow-list` | [`AllowListLayer`], [`DenyListLayer`] | tools, models |
+//! | `redact` | [`RedactLayer`] | tools, models, runs |
+//! | `truncate` | [`TruncateLayer`] | tools |
+//! | `report-errors` | [`ReportErrorsLayer`] | all |
+//! | `catch-panic` | [`CatchPanicLayer`] | all |
+//! | `timeout` | [`TimeoutLayer`] | all |
+//! | `concurrency-limit` | [`ConcurrencyLimitLayer`] | all |
+//! | `metrics`, `metrics-facade` | [`MetricsLayer`] | all |
+//! | `log` | [`LogLayer`] | all |
+//! | `reload` | [`ReloadLayer`] | all |
+//! | `hooks` | [`hooks`]: closures before and after, lists of hooks | all |
+//! | `plugin` | [`Plugin`], [`PluginLayer`] | all |
+//!
+//! [`ToolSet`], [`Tool`], [`Boxed`], [`describe()`] and the vocabulary of [`tower_agent_core`] are always there. The [guides](guide)
+//! tell what stands [where](guide::order) in a stack, what is an [error](guide::errors), how [streams](guide::streams) go, and
+//! have [recipes](guide::recipes).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
