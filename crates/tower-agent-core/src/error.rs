@@ -140,6 +140,8 @@ impl ErrorKind {
             Self::NotFound => "It does not exist; nothing ran.",
             Self::Unauthorized => "Access was refused; nothing ran.",
             Self::Unavailable => "The service is not available; the call did not run.",
+            Self::Upstream { .. } => "The service behind it answered with an error.",
+            Self::Protocol => "The service behind it broke off or sent something malformed.",
             _ => "The call failed with an internal error.",
         }
     }

@@ -46,13 +46,14 @@
 //!
 //! # Modules and flags
 //!
-//! Each module has a flag of its own, and all of them but `metrics-facade` are on by default: a library that needs only some
+//! Each layer has a flag of its own, and all flags but `metrics-facade` are on by default: a library that needs only some
 //! switches the default off.
 //!
 //! | flag | has | around |
 //! | --- | --- | --- |
 //! | `agent` | [`Agent`]: the loop of model and tools | |
 //! | `schema` | [`tool_fn`]: tools with the schema of their arguments' type | |
+//! | `names` | [`Names`]: exact names and globs | |
 //! | `allow-list` | [`AllowListLayer`], [`DenyListLayer`] | tools, models |
 //! | `redact` | [`RedactLayer`] | tools, models, runs |
 //! | `truncate` | [`TruncateLayer`] | tools |

@@ -119,6 +119,7 @@
 //! [`after_run`](Plugin::after_run). Neither can await anything.
 
 mod boxed;
+mod ended;
 mod leaf;
 mod model;
 mod run;
@@ -144,7 +145,7 @@ pub use self::{boxed::BoxPlugin, leaf::Plugin};
 #[doc(hidden)]
 pub mod internals {
     pub use super::{
-        leaf::Ended,
+        ended::Ended,
         stack::{After, Before, Stop, Withhold},
         trail::{Observe, Snapshot, Trail},
     };
@@ -168,6 +169,12 @@ impl<P: Plugin> PluginLayer<P> {
         plugin.collect_names(&mut names);
         let names = unambiguous(&names);
         Self { shared: Arc::new(Shared { plugin, names }) }
+    }
+
+    /// The plugin itself, to read what it has gathered.
+    #[must_use]
+    pub fn plugin(&self) -> &P {
+        &self.shared.plugin
     }
 
     /// The plugins' names in order.

@@ -349,6 +349,21 @@ fn arguments_reach_the_tool_as_they_are_unless_asked_for() {
     assert_eq!(masked.arguments.as_str(), r#"{"n":1,"to":"[REDACTED]"}"#);
 }
 
+#[test]
+fn a_key_that_was_cut_off_ends_where_the_next_one_begins() {
+    let begin = ["-----BEGIN ", "PRIVATE KEY-----\n"].concat();
+    let end = ["-----END ", "PRIVATE KEY-----"].concat();
+    let body = "QUJDREVGR0hJSktMTU5PUA==\n";
+    let output = through(
+        RedactLayer::common(),
+        ToolOutput::text([begin.as_str(), body, &begin, body, &end].concat()),
+    );
+    assert_eq!(output.joined_text(), "[REDACTED][REDACTED]");
+    // However many openings there are, none reads on to the end.
+    let openings = [begin.as_str(), body].concat().repeat(40_000);
+    assert!(!text_through(RedactLayer::common(), &openings).contains("QUJD"));
+}
+
 // A check that breaks down.
 
 fn broken() -> RedactLayer {

@@ -2,8 +2,14 @@
 
 use std::time::Duration;
 
-use axum::{Router, error_handling::HandleErrorLayer, response::IntoResponse};
-use tower::{BoxError, ServiceBuilder, limit::GlobalConcurrencyLimitLayer};
+use axum::{
+    Router,
+    body::{Body, Bytes, HttpBody},
+    error_handling::HandleErrorLayer,
+    http::{self, StatusCode, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
+};
+use tower::{BoxError, ServiceBuilder, limit::GlobalConcurrencyLimitLayer, util::MapResponseLayer};
 use tower_agent::{
     Agent, AllowListLayer, BoxModelService, BoxRunService, BuildError, CatchPanicLayer,
     ConcurrencyLimitLayer, Error, LogLayer, MetricsLayer, ModelRequest, ModelResponse, RedactLayer,
@@ -93,8 +99,24 @@ pub(crate) fn http(routes: Router, local: bool) -> Router {
         .layer(HandleErrorLayer::new(overloaded))
         .load_shed()
         .layer(GlobalConcurrencyLimitLayer::new(256))
+        .layer(MapResponseLayer::new(in_our_shape))
         .layer(RequestBodyLimitLayer::new(1 << 20));
     routes.layer(stack)
+}
+
+/// The body limit answers in plain text; a client expects the shape of every other error.
+fn in_our_shape<B>(response: http::Response<B>) -> Response
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let response = response.map(Body::new);
+    let json = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    if response.status() != StatusCode::PAYLOAD_TOO_LARGE || json {
+        return response;
+    }
+    let text = "The body is larger than 1 MiB. Nothing ran.";
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", text).into_response()
 }
 
 async fn overloaded(error: BoxError) -> impl IntoResponse {

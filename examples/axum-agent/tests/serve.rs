@@ -126,7 +126,9 @@ async fn bad_requests_are_refused_in_openais_shape() {
         assert!(error["error"]["message"].is_string(), "{error}");
     }
     let large = format!(r#"{{"text": "{}"}}"#, "x".repeat(2 << 20));
-    assert_eq!(server.post("/v1/runs", large).await.status(), 413);
+    let answer = server.post("/v1/runs", large).await;
+    assert_eq!(answer.status(), 413);
+    assert_eq!(answer.json::<Value>().await.unwrap()["error"]["code"], "body_too_large");
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@ use tower_agent_core::{
 };
 
 use super::{
-    leaf::{Ended, Plugin},
+    ended::Ended,
+    leaf::Plugin,
     stack::{After, Before, Stop},
     trail::Observe,
 };

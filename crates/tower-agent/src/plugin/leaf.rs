@@ -9,6 +9,7 @@ use tower_agent_core::{
 };
 
 use super::{
+    ended::{Ended, Single},
     stack::{self, After, Before, Stop},
     trail::Observe,
 };
@@ -379,24 +380,5 @@ pub trait Plugin: Send + Sync + 'static {
     #[doc(hidden)]
     fn each_ended(&self, ended: &mut dyn FnMut(&dyn Ended)) {
         ended(&Single(self));
-    }
-}
-
-/// The hooks that a drop may call, which await nothing.
-#[doc(hidden)]
-pub trait Ended {
-    fn run_ended(&self, run: &RunRequest, end: &End);
-    fn call_dropped(&self, kind: OperationKind, ctx: &Context);
-}
-
-struct Single<'a, P: ?Sized>(&'a P);
-
-impl<P: Plugin + ?Sized> Ended for Single<'_, P> {
-    fn run_ended(&self, run: &RunRequest, end: &End) {
-        self.0.after_run(run, end);
-    }
-
-    fn call_dropped(&self, kind: OperationKind, ctx: &Context) {
-        self.0.on_dropped(kind, ctx);
     }
 }

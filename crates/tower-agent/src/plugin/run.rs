@@ -182,7 +182,11 @@ where
     }
 
     /// Leaves every plugin, innermost first, with one last hook each.
-    fn leave_all(&mut self, name: &'static str, mut hook: impl FnMut(&dyn super::leaf::Ended, &O)) {
+    fn leave_all(
+        &mut self,
+        name: &'static str,
+        mut hook: impl FnMut(&dyn super::ended::Ended, &O),
+    ) {
         let Shared { plugin, names } = &*self.shared;
         let entered = self.trail.entered();
         let mut index = names.len();

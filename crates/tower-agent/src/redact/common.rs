@@ -17,7 +17,8 @@ const API_KEY: &str = r"(?:(?:api|access|auth|private|bot|deploy)[ _-]?(?:key|to
 
 const PRIVATE_KEY: &str = concat!(
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----",
-    r#"(?:[A-Za-z0-9+/=\s\\"',:.()-]*?-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"#,
+    // No two dashes stand in a body: otherwise each of many openings would read on to the end of the text.
+    r#"(?:(?:[A-Za-z0-9+/=\s\\"',:.()]|-[A-Za-z0-9])*?-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"#,
     // A block that was cut off, as far as it looks like one.
     r"|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})+(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]*\z)?)",
 );
