@@ -358,7 +358,7 @@ fn a_key_that_was_cut_off_ends_where_the_next_one_begins() {
         RedactLayer::common(),
         ToolOutput::text([begin.as_str(), body, &begin, body, &end].concat()),
     );
-    assert_eq!(output.joined_text(), "[REDACTED][REDACTED]");
+    assert_eq!(output.joined_text(), "[REDACTED]\n[REDACTED]");
     // However many openings there are, none reads on to the end.
     let openings = [begin.as_str(), body].concat().repeat(40_000);
     assert!(!text_through(RedactLayer::common(), &openings).contains("QUJD"));
