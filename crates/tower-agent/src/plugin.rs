@@ -120,6 +120,7 @@
 
 mod boxed;
 mod leaf;
+mod list;
 mod model;
 mod run;
 mod stack;

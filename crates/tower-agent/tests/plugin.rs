@@ -930,3 +930,26 @@ async fn a_guard_that_fails_on_an_event_ends_the_run_and_an_observer_does_not() 
         assert_eq!(result.is_err(), ends, "{mode:?}");
     }
 }
+
+#[tokio::test]
+async fn a_box_runs_the_hooks_of_a_tuple_and_of_a_list_in_it() {
+    let log = Notes::default();
+    let [a, b, c] = ["a", "b", "c"].map(|name| Noted::new(name, &log));
+    let list = vec![BoxPlugin::new(b), BoxPlugin::new(c)];
+    let plugins = vec![BoxPlugin::new((a, list))];
+    assert_eq!(PluginLayer::new(plugins.clone()).names(), ["a", "b", "c"]);
+    call(plugins.clone(), &Arc::default()).await.unwrap();
+    assert_eq!(notes(&log), ["before a", "before b", "before c", "after c", "after b", "after a"]);
+
+    fail(plugins.clone()).await.unwrap_err();
+    let order = ["before a", "before b", "before c", "error c", "error b", "error a"];
+    assert_eq!(notes(&log), order);
+
+    let stack = ServiceBuilder::new().layer(PluginLayer::new(plugins)).service(agent());
+    stack.oneshot(RunRequest::user("go")).await.unwrap().collect().await.unwrap();
+    let down = ["before_run a", "message a", "before_run b", "message b", "before_run c"];
+    let up = ["event c", "event b", "event a"];
+    let ends = ["after_run complete c", "after_run complete b", "after_run complete a"];
+    let all: Vec<_> = down.into_iter().chain(["message c"]).chain(up).chain(ends).collect();
+    assert_eq!(notes(&log), all);
+}
