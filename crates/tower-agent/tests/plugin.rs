@@ -953,3 +953,109 @@ async fn a_box_runs_the_hooks_of_a_tuple_and_of_a_list_in_it() {
     let all: Vec<_> = down.into_iter().chain(["message c"]).chain(up).chain(ends).collect();
     assert_eq!(notes(&log), all);
 }
+
+/// Answers errors of a model by a stream, edits replies if told to, and writes down how its calls end.
+struct Stands {
+    name: &'static str,
+    notes: Notes,
+    edits: bool,
+    answer: Option<fn() -> Vec<Result<ModelEvent, Error>>>,
+}
+
+impl Stands {
+    fn new(name: &'static str, notes: &Notes) -> Self {
+        Self { name, notes: notes.clone(), edits: false, answer: None }
+    }
+
+    fn note(&self, hook: &str) {
+        self.notes.lock().unwrap().push(format!("{hook} {}", self.name));
+    }
+}
+
+impl Plugin for Stands {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn edits_replies(&self) -> bool {
+        self.edits
+    }
+
+    async fn after_model(
+        &self,
+        _: &ModelRequest,
+        reply: &mut Reply,
+        _: Duration,
+    ) -> Result<(), BoxError> {
+        self.note("after");
+        if self.edits {
+            reply.message = Message::assistant("masked");
+        }
+        Ok(())
+    }
+
+    async fn on_model_error(
+        &self,
+        _: &ModelRequest,
+        error: &Error,
+    ) -> Result<Option<ModelResponse>, BoxError> {
+        self.note(error.kind().as_str());
+        Ok(self.answer.map(|answer| ModelResponse::stream(stream::iter(answer()))))
+    }
+
+    fn on_dropped(&self, _: OperationKind, _: &Context) {
+        self.note("dropped");
+    }
+}
+
+fn spare() -> Vec<Result<ModelEvent, Error>> {
+    Reply::new(Message::assistant("spare")).into_events().into_iter().map(Ok).collect()
+}
+
+fn broken() -> Vec<Result<ModelEvent, Error>> {
+    spare().into_iter().take(2).collect()
+}
+
+fn busy() -> Error {
+    Error::new(ErrorKind::Overloaded, "busy")
+}
+
+#[tokio::test]
+async fn a_streamed_answer_to_an_error_is_edited_like_any_other_reply() {
+    let log = Notes::default();
+    let [mut a, b, mut c] = ["a", "b", "c"].map(|name| Stands::new(name, &log));
+    a.edits = true;
+    c.answer = Some(spare);
+    let model = service_fn(|_: ModelRequest| async { Err::<ModelResponse, _>(busy()) });
+    let stack = ServiceBuilder::new().layer(PluginLayer::new((a, b, c))).service(model);
+    let reply = stack.oneshot(ModelRequest::default()).await.unwrap().body.collect().await.unwrap();
+    assert_eq!(reply.message.text(), "masked");
+    assert_eq!(notes(&log), ["overloaded c", "after c", "after b", "after a"]);
+
+    let [mut a, b, mut c] = ["a", "b", "c"].map(|name| Stands::new(name, &log));
+    a.edits = true;
+    c.answer = Some(broken);
+    let stack = ServiceBuilder::new().layer(PluginLayer::new((a, b, c))).service(model);
+    let error = stack.oneshot(ModelRequest::default()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Protocol, "half an answer is none");
+    assert_eq!(notes(&log), ["overloaded c", "protocol b", "protocol a"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_too_late_for_a_stream_leaves_every_plugin_one_end() {
+    let log = Notes::default();
+    for (events, expected) in [(vec![Err(busy())], "overloaded"), (broken(), "protocol")] {
+        let [a, mut b, c] = ["a", "b", "c"].map(|name| Stands::new(name, &log));
+        b.answer = Some(spare);
+        let response = Arc::new(Mutex::new(Some(ModelResponse::stream(stream::iter(events)))));
+        let model = service_fn(move |_: ModelRequest| {
+            let response = response.lock().unwrap().take().unwrap();
+            async move { Ok::<_, Error>(response) }
+        });
+        let stack = ServiceBuilder::new().layer(PluginLayer::new((a, b, c))).service(model);
+        let body = stack.oneshot(ModelRequest::default()).await.unwrap().body;
+        let error = body.collect().await.unwrap_err();
+        assert_eq!(error.kind().as_str(), expected);
+        assert_eq!(notes(&log), ["c", "b", "a"].map(|name| format!("{expected} {name}")));
+    }
+}
