@@ -297,6 +297,8 @@ async fn an_error_hook_answers_for_the_tool_and_later_ones_see_a_result() {
         Some(|call, error| Some(ToolOutput::failure(format!("{} failed: {error}", call.name))));
     let output = fail((a.clone(), b, c.clone())).await.unwrap();
     assert_eq!(output.joined_text(), "print failed: out of paper");
+    let provenance = &output.provenance;
+    assert_eq!((provenance.origin, provenance.by.as_deref()), (Origin::Emulated, Some("b")));
     let order = ["before a", "before b", "before c", "error c", "error b", "after b", "after a"];
     assert_eq!(notes(&log), order);
 
