@@ -14,8 +14,8 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use tower::{Service, ServiceBuilder, ServiceExt, service_fn};
 use tower_agent::{
-    Agent, BoxError, Content, Context, Denial, Effect, End, EndReason, Error, ErrorKind, FailMode,
-    FinishReason, Json, Media, MediaSource, Message, ModelBody, ModelEvent, ModelRequest,
+    Agent, BoxError, Class, Content, Context, Denial, Effect, End, EndReason, Error, ErrorKind,
+    FailMode, FinishReason, Json, Media, MediaSource, Message, ModelBody, ModelEvent, ModelRequest,
     ModelResponse, OperationKind, Origin, Outcome, PartDelta, Plugin, PluginLayer, Reply, Run,
     RunEvent, RunRequest, RunResponse, ToolCall, ToolOutput, Usage, Verdict, plugin::BoxPlugin,
 };
@@ -847,7 +847,7 @@ async fn a_user_message_and_an_event_that_a_hook_edits_are_what_everybody_sees()
 
 #[tokio::test]
 async fn a_plugin_can_answer_for_the_agent_or_refuse_the_run() {
-    struct Decides(fn(&RunRequest) -> Verdict<RunRequest>, Arc<AtomicUsize>);
+    struct Decides(fn(&RunRequest) -> Verdict<RunRequest>, Arc<Mutex<Vec<Class>>>);
     impl Plugin for Decides {
         fn name(&self) -> &str {
             "decides"
@@ -855,11 +855,11 @@ async fn a_plugin_can_answer_for_the_agent_or_refuse_the_run() {
         async fn before_run(&self, run: &mut RunRequest) -> Result<Verdict<RunRequest>, BoxError> {
             Ok((self.0)(run))
         }
-        fn after_run(&self, _: &RunRequest, _: &End) {
-            self.1.fetch_add(1, SeqCst);
+        fn after_run(&self, _: &RunRequest, end: &End) {
+            self.1.lock().unwrap().push(end.into());
         }
     }
-    let outer: Arc<AtomicUsize> = Arc::default();
+    let outer: Arc<Mutex<Vec<Class>>> = Arc::default();
     let watch = Decides(|_| Verdict::Allow, outer.clone());
     let refuse = Decides(|_| Verdict::deny("Closed today."), Arc::default());
     let stack = ServiceBuilder::new().layer(PluginLayer::new((watch, refuse))).service(agent());
@@ -871,7 +871,7 @@ async fn a_plugin_can_answer_for_the_agent_or_refuse_the_run() {
         ("Closed today.", 2),
         "the user's message is kept"
     );
-    assert_eq!(outer.load(SeqCst), 1);
+    assert_eq!(*outer.lock().unwrap(), [Class::Denied], "not a run that went well");
 }
 
 #[tokio::test]
