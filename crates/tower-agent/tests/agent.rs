@@ -19,7 +19,7 @@ use tower_agent::{
     Agent, BoxError, CallId, Context, Denial, Effect, Error, ErrorKind, Failure, FinishReason,
     Message, ModelEvent, ModelRequest, ModelResponse, Outcome, Part, PartDelta, Reply, Role, Run,
     RunEvent, RunFinish, RunRequest, Str, Suspension, Tool, ToolCall, ToolCallPart, ToolOutput,
-    ToolResultPart, ToolSet, ToolSpec, Transcript, Usage,
+    ToolResultPart, ToolSet, ToolSpec, Tools, Transcript, Usage,
 };
 
 /// A model that plays a script and remembers what it was asked.
@@ -625,4 +625,41 @@ fn an_agent_is_clone_send_and_sync() {
     fn check<T: Clone + Send + Sync>(_: &T) {}
     check(&Agent::builder("tester", Script::default()).tools(echo()).build());
     let _ = Context::default();
+}
+
+/// Tools whose clone breaks once their agent runs.
+struct BreaksOnClone(Arc<AtomicUsize>);
+
+impl Clone for BreaksOnClone {
+    fn clone(&self) -> Self {
+        assert_eq!(self.0.fetch_add(1, SeqCst), 0, "no more clones");
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl Service<ToolCall> for BreaksOnClone {
+    type Response = ToolOutput;
+    type Error = Error;
+    type Future = std::future::Ready<Result<ToolOutput, Error>>;
+
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Error>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: ToolCall) -> Self::Future {
+        std::future::ready(Ok(ToolOutput::text("ran")))
+    }
+}
+
+#[tokio::test]
+async fn tools_that_panic_while_they_are_cloned_are_answered_like_any_panic() {
+    let model = Script::new([calls(&[("1", "echo", "{}")]), says("ok")]);
+    let mut agent = Agent::builder("tester", model.clone())
+        .tool_service(Tools::new(), BreaksOnClone(Arc::default()))
+        .build_with_service();
+    let run = agent.call(RunRequest::user("go")).await.unwrap().collect().await.unwrap();
+    assert_eq!(run.text(), "ok");
+    assert!(
+        matches!(&run.tools[0].output.outcome, Outcome::Failed(f) if f.kind == ErrorKind::Panic)
+    );
 }
