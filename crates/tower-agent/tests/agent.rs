@@ -505,6 +505,18 @@ async fn calls_without_an_id_or_with_one_twice_are_told_apart() {
 }
 
 #[tokio::test]
+async fn an_id_that_comes_again_in_a_later_turn_is_replaced() {
+    let again = || calls(&[("1", "echo", "{}"), ("call_2_1", "echo", "{}")]);
+    let model = Script::new([again(), again(), says("ok")]);
+    let transcript = run(&model, echo()).await.unwrap();
+    let expected = ["1", "call_2_1", "call_2_2", "call_2_3"].map(CallId::from);
+    let mut answered: Vec<_> = transcript.tools.iter().map(|record| record.id.clone()).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, expected, "every id has one output in the whole run");
+    assert_eq!(result_ids(&model.asked()[2]), expected);
+}
+
+#[tokio::test]
 async fn text_beside_a_call_and_pictures_in_a_result_survive() {
     let picture = tower_agent::Content::Image(tower_agent::Media {
         source: tower_agent::MediaSource::Base64("aGk=".into()),
