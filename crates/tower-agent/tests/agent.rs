@@ -255,6 +255,22 @@ async fn an_unknown_tool_is_answered_with_the_names_that_there_are_through_the_l
 }
 
 #[tokio::test]
+async fn a_call_that_a_layer_of_the_set_leads_to_another_tool_carries_that_ones_spec() {
+    let tell = |name: &str| {
+        Tool::raw(ToolSpec::new(name, "Tells its spec"), |call: ToolCall| async move {
+            call.spec.map(|spec| spec.name.to_string()).unwrap_or_default()
+        })
+    };
+    let lead = tower::util::MapRequestLayer::new(|mut call: ToolCall| {
+        call.name = "new".into();
+        call
+    });
+    let tools = ToolSet::builder().tool(tell("old")).tool(tell("new")).layer(lead).build().unwrap();
+    let output = tools.oneshot(ToolCall::new("old", "{}")).await.unwrap();
+    assert_eq!(output.joined_text(), "new");
+}
+
+#[tokio::test]
 async fn two_tools_of_one_name_and_a_tool_without_a_name_cannot_be_built() {
     let named = |name| Tool::raw(ToolSpec::new(name, ""), |_| async { "ran" });
     let twice = ToolSet::builder().tool(named("a")).tool(named("a")).build().unwrap_err();
