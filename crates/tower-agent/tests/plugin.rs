@@ -338,6 +338,9 @@ async fn names_that_are_blank_or_occur_twice_are_told_apart() {
     assert_eq!(layer.names(), ["a", "plugin#2", "a#3"]);
     assert_eq!(format!("{layer:?}"), r#"PluginLayer(["a", "plugin#2", "a#3"])"#);
     assert!(PluginLayer::new(Vec::<BoxPlugin>::new()).names().is_empty());
+
+    let taken = ["a", "a", "a#2", ""].map(|name| BoxPlugin::new(Noted::new(name, &log)));
+    assert_eq!(PluginLayer::new(Vec::from(taken)).names(), ["a", "a#2", "a#2#3", "plugin#4"]);
 }
 
 #[tokio::test]
