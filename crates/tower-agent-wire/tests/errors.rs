@@ -257,3 +257,10 @@ fn a_gateway_passes_a_providers_error_on_with_its_code() {
     let passed: Value = serde_json::from_slice(response.body()).unwrap();
     assert_eq!(passed, serde_json::from_str::<Value>(body).unwrap());
 }
+
+#[test]
+fn the_longest_wait_is_written_as_it_is() {
+    let limited = ErrorKind::RateLimited { retry_after: Some(Duration::MAX) };
+    let response = encode_error(&Error::new(limited, "never"));
+    assert_eq!(response.headers()["retry-after"], u64::MAX.to_string());
+}

@@ -39,7 +39,7 @@
 //! Calls of one turn run at once, [8](AgentBuilder::parallel_calls) at most, and two calls of a tool that is
 //! [one at a time](crate::Tool::one_at_a_time) never overlap. Events come in the order of completion; results
 //! go to the model in the order of the calls. Every call id gets exactly one output, also when the call is
-//! denied, panics, takes too long or is cancelled. Ids that a model left out or gave twice are replaced.
+//! denied, panics, takes too long or is cancelled. Ids that a model left out or gave twice in a run are replaced.
 //!
 //! # Limits
 //!

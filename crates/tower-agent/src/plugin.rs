@@ -121,6 +121,7 @@
 mod boxed;
 mod ended;
 mod leaf;
+mod list;
 mod model;
 mod run;
 mod stack;
@@ -186,16 +187,19 @@ impl<P: Plugin> PluginLayer<P> {
 
 /// Adds its position to a name that is blank or was there before.
 fn unambiguous(names: &[Str]) -> Vec<Str> {
-    let name = |(position, name): (usize, &Str)| {
+    let mut given = Vec::with_capacity(names.len());
+    for (position, name) in (1..).zip(names) {
+        let mut name = name.clone();
         if name.trim().is_empty() {
-            format!("plugin#{}", position + 1).into()
-        } else if names.iter().take(position).any(|other| other == name) {
-            format!("{name}#{}", position + 1).into()
-        } else {
-            name.clone()
+            name = format!("plugin#{position}").into();
         }
-    };
-    names.iter().enumerate().map(name).collect()
+        // What it becomes may be the name of yet another.
+        while given.contains(&name) {
+            name = format!("{name}#{position}").into();
+        }
+        given.push(name);
+    }
+    given
 }
 
 impl<P> Clone for PluginLayer<P> {

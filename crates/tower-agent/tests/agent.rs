@@ -19,7 +19,7 @@ use tower_agent::{
     Agent, BoxError, CallId, Context, Denial, Effect, Error, ErrorKind, Failure, FinishReason,
     Message, ModelEvent, ModelRequest, ModelResponse, Outcome, Part, PartDelta, Reply, Role, Run,
     RunEvent, RunFinish, RunRequest, Str, Suspension, Tool, ToolCall, ToolCallPart, ToolOutput,
-    ToolResultPart, ToolSet, ToolSpec, Transcript, Usage,
+    ToolResultPart, ToolSet, ToolSpec, Tools, Transcript, Usage,
 };
 
 /// A model that plays a script and remembers what it was asked.
@@ -252,6 +252,22 @@ async fn an_unknown_tool_is_answered_with_the_names_that_there_are_through_the_l
         *seen.lock().unwrap(),
         [(Str::from("search_web"), false), (Str::from("read_file"), true)]
     );
+}
+
+#[tokio::test]
+async fn a_call_that_a_layer_of_the_set_leads_to_another_tool_carries_that_ones_spec() {
+    let tell = |name: &str| {
+        Tool::raw(ToolSpec::new(name, "Tells its spec"), |call: ToolCall| async move {
+            call.spec.map(|spec| spec.name.to_string()).unwrap_or_default()
+        })
+    };
+    let lead = tower::util::MapRequestLayer::new(|mut call: ToolCall| {
+        call.name = "new".into();
+        call
+    });
+    let tools = ToolSet::builder().tool(tell("old")).tool(tell("new")).layer(lead).build().unwrap();
+    let output = tools.oneshot(ToolCall::new("old", "{}")).await.unwrap();
+    assert_eq!(output.joined_text(), "new");
 }
 
 #[tokio::test]
@@ -505,6 +521,18 @@ async fn calls_without_an_id_or_with_one_twice_are_told_apart() {
 }
 
 #[tokio::test]
+async fn an_id_that_comes_again_in_a_later_turn_is_replaced() {
+    let again = || calls(&[("1", "echo", "{}"), ("call_2_1", "echo", "{}")]);
+    let model = Script::new([again(), again(), says("ok")]);
+    let transcript = run(&model, echo()).await.unwrap();
+    let expected = ["1", "call_2_1", "call_2_2", "call_2_3"].map(CallId::from);
+    let mut answered: Vec<_> = transcript.tools.iter().map(|record| record.id.clone()).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, expected, "every id has one output in the whole run");
+    assert_eq!(result_ids(&model.asked()[2]), expected);
+}
+
+#[tokio::test]
 async fn text_beside_a_call_and_pictures_in_a_result_survive() {
     let picture = tower_agent::Content::Image(tower_agent::Media {
         source: tower_agent::MediaSource::Base64("aGk=".into()),
@@ -625,4 +653,41 @@ fn an_agent_is_clone_send_and_sync() {
     fn check<T: Clone + Send + Sync>(_: &T) {}
     check(&Agent::builder("tester", Script::default()).tools(echo()).build());
     let _ = Context::default();
+}
+
+/// Tools whose clone breaks once their agent runs.
+struct BreaksOnClone(Arc<AtomicUsize>);
+
+impl Clone for BreaksOnClone {
+    fn clone(&self) -> Self {
+        assert_eq!(self.0.fetch_add(1, SeqCst), 0, "no more clones");
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl Service<ToolCall> for BreaksOnClone {
+    type Response = ToolOutput;
+    type Error = Error;
+    type Future = std::future::Ready<Result<ToolOutput, Error>>;
+
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Error>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: ToolCall) -> Self::Future {
+        std::future::ready(Ok(ToolOutput::text("ran")))
+    }
+}
+
+#[tokio::test]
+async fn tools_that_panic_while_they_are_cloned_are_answered_like_any_panic() {
+    let model = Script::new([calls(&[("1", "echo", "{}")]), says("ok")]);
+    let mut agent = Agent::builder("tester", model.clone())
+        .tool_service(Tools::new(), BreaksOnClone(Arc::default()))
+        .build_with_service();
+    let run = agent.call(RunRequest::user("go")).await.unwrap().collect().await.unwrap();
+    assert_eq!(run.text(), "ok");
+    assert!(
+        matches!(&run.tools[0].output.outcome, Outcome::Failed(f) if f.kind == ErrorKind::Panic)
+    );
 }

@@ -14,8 +14,8 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use tower::{Service, ServiceBuilder, ServiceExt, service_fn};
 use tower_agent::{
-    Agent, BoxError, Content, Context, Denial, Effect, End, EndReason, Error, ErrorKind, FailMode,
-    FinishReason, Json, Media, MediaSource, Message, ModelBody, ModelEvent, ModelRequest,
+    Agent, BoxError, Class, Content, Context, Denial, Effect, End, EndReason, Error, ErrorKind,
+    FailMode, FinishReason, Json, Media, MediaSource, Message, ModelBody, ModelEvent, ModelRequest,
     ModelResponse, OperationKind, Origin, Outcome, PartDelta, Plugin, PluginLayer, Reply, Run,
     RunEvent, RunRequest, RunResponse, ToolCall, ToolOutput, Usage, Verdict, plugin::BoxPlugin,
 };
@@ -297,6 +297,8 @@ async fn an_error_hook_answers_for_the_tool_and_later_ones_see_a_result() {
         Some(|call, error| Some(ToolOutput::failure(format!("{} failed: {error}", call.name))));
     let output = fail((a.clone(), b, c.clone())).await.unwrap();
     assert_eq!(output.joined_text(), "print failed: out of paper");
+    let provenance = &output.provenance;
+    assert_eq!((provenance.origin, provenance.by.as_deref()), (Origin::Emulated, Some("b")));
     let order = ["before a", "before b", "before c", "error c", "error b", "after b", "after a"];
     assert_eq!(notes(&log), order);
 
@@ -336,6 +338,9 @@ async fn names_that_are_blank_or_occur_twice_are_told_apart() {
     assert_eq!(layer.names(), ["a", "plugin#2", "a#3"]);
     assert_eq!(format!("{layer:?}"), r#"PluginLayer(["a", "plugin#2", "a#3"])"#);
     assert!(PluginLayer::new(Vec::<BoxPlugin>::new()).names().is_empty());
+
+    let taken = ["a", "a", "a#2", ""].map(|name| BoxPlugin::new(Noted::new(name, &log)));
+    assert_eq!(PluginLayer::new(Vec::from(taken)).names(), ["a", "a#2", "a#2#3", "plugin#4"]);
 }
 
 #[tokio::test]
@@ -845,7 +850,7 @@ async fn a_user_message_and_an_event_that_a_hook_edits_are_what_everybody_sees()
 
 #[tokio::test]
 async fn a_plugin_can_answer_for_the_agent_or_refuse_the_run() {
-    struct Decides(fn(&RunRequest) -> Verdict<RunRequest>, Arc<AtomicUsize>);
+    struct Decides(fn(&RunRequest) -> Verdict<RunRequest>, Arc<Mutex<Vec<Class>>>);
     impl Plugin for Decides {
         fn name(&self) -> &str {
             "decides"
@@ -853,11 +858,11 @@ async fn a_plugin_can_answer_for_the_agent_or_refuse_the_run() {
         async fn before_run(&self, run: &mut RunRequest) -> Result<Verdict<RunRequest>, BoxError> {
             Ok((self.0)(run))
         }
-        fn after_run(&self, _: &RunRequest, _: &End) {
-            self.1.fetch_add(1, SeqCst);
+        fn after_run(&self, _: &RunRequest, end: &End) {
+            self.1.lock().unwrap().push(end.into());
         }
     }
-    let outer: Arc<AtomicUsize> = Arc::default();
+    let outer: Arc<Mutex<Vec<Class>>> = Arc::default();
     let watch = Decides(|_| Verdict::Allow, outer.clone());
     let refuse = Decides(|_| Verdict::deny("Closed today."), Arc::default());
     let stack = ServiceBuilder::new().layer(PluginLayer::new((watch, refuse))).service(agent());
@@ -869,7 +874,7 @@ async fn a_plugin_can_answer_for_the_agent_or_refuse_the_run() {
         ("Closed today.", 2),
         "the user's message is kept"
     );
-    assert_eq!(outer.load(SeqCst), 1);
+    assert_eq!(*outer.lock().unwrap(), [Class::Denied], "not a run that went well");
 }
 
 #[tokio::test]
@@ -928,5 +933,134 @@ async fn a_guard_that_fails_on_an_event_ends_the_run_and_an_observer_does_not() 
         let stack = ServiceBuilder::new().layer(PluginLayer::new(Fails(mode))).service(agent());
         let result = stack.oneshot(RunRequest::user("go")).await.unwrap().collect().await;
         assert_eq!(result.is_err(), ends, "{mode:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_box_runs_the_hooks_of_a_tuple_and_of_a_list_in_it() {
+    let log = Notes::default();
+    let [a, b, c] = ["a", "b", "c"].map(|name| Noted::new(name, &log));
+    let list = vec![BoxPlugin::new(b), BoxPlugin::new(c)];
+    let plugins = vec![BoxPlugin::new((a, list))];
+    assert_eq!(PluginLayer::new(plugins.clone()).names(), ["a", "b", "c"]);
+    call(plugins.clone(), &Arc::default()).await.unwrap();
+    assert_eq!(notes(&log), ["before a", "before b", "before c", "after c", "after b", "after a"]);
+
+    fail(plugins.clone()).await.unwrap_err();
+    let order = ["before a", "before b", "before c", "error c", "error b", "error a"];
+    assert_eq!(notes(&log), order);
+
+    let stack = ServiceBuilder::new().layer(PluginLayer::new(plugins)).service(agent());
+    stack.oneshot(RunRequest::user("go")).await.unwrap().collect().await.unwrap();
+    let down = ["before_run a", "message a", "before_run b", "message b", "before_run c"];
+    let up = ["event c", "event b", "event a"];
+    let ends = ["after_run complete c", "after_run complete b", "after_run complete a"];
+    let all: Vec<_> = down.into_iter().chain(["message c"]).chain(up).chain(ends).collect();
+    assert_eq!(notes(&log), all);
+}
+
+/// Answers errors of a model by a stream, edits replies if told to, and writes down how its calls end.
+struct Stands {
+    name: &'static str,
+    notes: Notes,
+    edits: bool,
+    answer: Option<fn() -> Vec<Result<ModelEvent, Error>>>,
+}
+
+impl Stands {
+    fn new(name: &'static str, notes: &Notes) -> Self {
+        Self { name, notes: notes.clone(), edits: false, answer: None }
+    }
+
+    fn note(&self, hook: &str) {
+        self.notes.lock().unwrap().push(format!("{hook} {}", self.name));
+    }
+}
+
+impl Plugin for Stands {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn edits_replies(&self) -> bool {
+        self.edits
+    }
+
+    async fn after_model(
+        &self,
+        _: &ModelRequest,
+        reply: &mut Reply,
+        _: Duration,
+    ) -> Result<(), BoxError> {
+        self.note("after");
+        if self.edits {
+            reply.message = Message::assistant("masked");
+        }
+        Ok(())
+    }
+
+    async fn on_model_error(
+        &self,
+        _: &ModelRequest,
+        error: &Error,
+    ) -> Result<Option<ModelResponse>, BoxError> {
+        self.note(error.kind().as_str());
+        Ok(self.answer.map(|answer| ModelResponse::stream(stream::iter(answer()))))
+    }
+
+    fn on_dropped(&self, _: OperationKind, _: &Context) {
+        self.note("dropped");
+    }
+}
+
+fn spare() -> Vec<Result<ModelEvent, Error>> {
+    Reply::new(Message::assistant("spare")).into_events().into_iter().map(Ok).collect()
+}
+
+fn broken() -> Vec<Result<ModelEvent, Error>> {
+    spare().into_iter().take(2).collect()
+}
+
+fn busy() -> Error {
+    Error::new(ErrorKind::Overloaded, "busy")
+}
+
+#[tokio::test]
+async fn a_streamed_answer_to_an_error_is_edited_like_any_other_reply() {
+    let log = Notes::default();
+    let [mut a, b, mut c] = ["a", "b", "c"].map(|name| Stands::new(name, &log));
+    a.edits = true;
+    c.answer = Some(spare);
+    let model = service_fn(|_: ModelRequest| async { Err::<ModelResponse, _>(busy()) });
+    let stack = ServiceBuilder::new().layer(PluginLayer::new((a, b, c))).service(model);
+    let reply = stack.oneshot(ModelRequest::default()).await.unwrap().body.collect().await.unwrap();
+    assert_eq!(reply.message.text(), "masked");
+    assert_eq!(notes(&log), ["overloaded c", "after c", "after b", "after a"]);
+
+    let [mut a, b, mut c] = ["a", "b", "c"].map(|name| Stands::new(name, &log));
+    a.edits = true;
+    c.answer = Some(broken);
+    let stack = ServiceBuilder::new().layer(PluginLayer::new((a, b, c))).service(model);
+    let error = stack.oneshot(ModelRequest::default()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Protocol, "half an answer is none");
+    assert_eq!(notes(&log), ["overloaded c", "protocol b", "protocol a"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_too_late_for_a_stream_leaves_every_plugin_one_end() {
+    let log = Notes::default();
+    for (events, expected) in [(vec![Err(busy())], "overloaded"), (broken(), "protocol")] {
+        let [a, mut b, c] = ["a", "b", "c"].map(|name| Stands::new(name, &log));
+        b.answer = Some(spare);
+        let response = Arc::new(Mutex::new(Some(ModelResponse::stream(stream::iter(events)))));
+        let model = service_fn(move |_: ModelRequest| {
+            let response = response.lock().unwrap().take().unwrap();
+            async move { Ok::<_, Error>(response) }
+        });
+        let stack = ServiceBuilder::new().layer(PluginLayer::new((a, b, c))).service(model);
+        let body = stack.oneshot(ModelRequest::default()).await.unwrap().body;
+        let error = body.collect().await.unwrap_err();
+        assert_eq!(error.kind().as_str(), expected);
+        assert_eq!(notes(&log), ["c", "b", "a"].map(|name| format!("{expected} {name}")));
     }
 }

@@ -190,3 +190,10 @@ impl Service<RunRequest> for Unready {
         panic!("called although it is not ready")
     }
 }
+
+#[tokio::test]
+async fn the_longest_wait_is_told_as_it_is() {
+    let error = ApiError::unauthorized("never").with_retry_after(Duration::MAX);
+    let answer = Answer::of(error.into_response()).await;
+    assert_eq!(answer.header("retry-after"), u64::MAX.to_string());
+}

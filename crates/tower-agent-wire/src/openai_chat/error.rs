@@ -188,7 +188,7 @@ pub fn encode_error(error: &Error) -> Response<Bytes> {
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(wait) = error.retry_after() {
         // Rounded up: coming back too early is what the header is there to prevent.
-        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     response

@@ -1,6 +1,6 @@
 use std::{future::Future, pin::Pin, pin::pin, time::Duration};
 
-use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
+use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::time::Instant;
 use tower::ServiceExt;
 use tower_agent_core::{
@@ -55,7 +55,7 @@ impl<'a> Batch<'a> {
         loop {
             while let Some((index, call)) = self.start_next(running.len(), specs) {
                 self.announce(&call).await;
-                running.push(run_one(tools.clone(), index, call));
+                running.push(run_one(tools, index, call));
             }
             let error = match unless(stop.as_mut(), pin!(running.next())).await {
                 Ok(None) => return self.done(None),
@@ -172,12 +172,13 @@ fn is_one_at_a_time(specs: &Tools, call: &ToolCall) -> bool {
     specs.find(&call.name).is_some_and(|spec| spec.one_at_a_time)
 }
 
-async fn run_one<T>(tools: T, index: usize, call: ToolCall) -> (usize, Result<ToolOutput, Error>)
+async fn run_one<T>(tools: &T, index: usize, call: ToolCall) -> (usize, Result<ToolOutput, Error>)
 where
-    T: Service<ToolCall, Response = ToolOutput>,
+    T: Service<ToolCall, Response = ToolOutput> + Clone,
     T::Error: Into<Error>,
 {
-    let answer = tools.oneshot(call).map(|result| result.map_err(Into::into));
+    // A clone may panic as well.
+    let answer = async { tools.clone().oneshot(call).await.map_err(Into::into) };
     (index, contained("a tool", answer).await)
 }
 

@@ -27,6 +27,8 @@ pub(super) struct RunLoop<M, T> {
     max_turns: u32,
     parallel_calls: usize,
     usage: Usage,
+    /// The ids of all calls so far.
+    call_ids: HashSet<CallId>,
 }
 
 /// What the loop does after a turn.
@@ -52,6 +54,7 @@ where
             parallel_calls: config.parallel_calls(run.limits),
             input: run.input,
             usage: Usage::default(),
+            call_ids: HashSet::new(),
             config,
             model,
             tools,
@@ -91,7 +94,7 @@ where
             let asked = pin!(contained("the model", self.ask(turn, emitter)));
             unless(stop.as_mut(), asked).await??
         };
-        name_calls(&mut reply.message, turn);
+        name_calls(&mut reply.message, turn, &mut self.call_ids);
         self.usage += reply.usage.unwrap_or_default();
         let (finish, usage, total) = (reply.finish.clone(), reply.usage, self.usage);
         emitter.emit(RunEvent::TurnFinished { turn, finish, usage, total }).await;
@@ -192,33 +195,21 @@ async fn gather(
     collector.finish()
 }
 
-/// Gives every call of a reply an id of its own: results are told apart by it.
-fn name_calls(message: &mut Message, turn: u32) {
-    if are_named(message) {
+/// Gives every call of a reply an id that no other call of the run has: results are told apart by it.
+fn name_calls(message: &mut Message, turn: u32, taken: &mut HashSet<CallId>) {
+    let mut is_new = |id: &CallId| !id.is_empty() && taken.insert(id.clone());
+    let is_repeated: Vec<bool> = message.tool_calls().map(|call| !is_new(&call.id)).collect();
+    if !is_repeated.contains(&true) {
         return;
     }
-    let taken: HashSet<CallId> = message.tool_calls().map(|call| call.id.clone()).collect();
-    let mut fresh =
-        (1..).map(|n| CallId::from(format!("call_{turn}_{n}"))).filter(|id| !taken.contains(id));
-    let mut seen = HashSet::new();
-    for part in message.parts_mut() {
-        if let Part::ToolCall(call) = part
-            && (call.id.is_empty() || !seen.insert(call.id.clone()))
-        {
-            call.id = fresh.next().unwrap_or_default();
-        }
+    let mut fresh = (1..).map(|n| CallId::from(format!("call_{turn}_{n}")));
+    let calls = message.parts_mut().iter_mut().filter_map(|part| match part {
+        Part::ToolCall(call) => Some(call),
+        _ => None,
+    });
+    for (call, _) in calls.zip(is_repeated).filter(|(_, is_repeated)| *is_repeated) {
+        call.id = fresh.find(|id| taken.insert(id.clone())).unwrap_or_default();
     }
-}
-
-/// Whether each call has an id that no other one has.
-fn are_named(message: &Message) -> bool {
-    let mut ids = message.tool_calls().map(|call| &call.id);
-    let (first, second) = (ids.next(), ids.next());
-    let Some(second) = second else {
-        return first.is_none_or(|id| !id.is_empty());
-    };
-    let mut seen = HashSet::new();
-    first.into_iter().chain([second]).chain(ids).all(|id| !id.is_empty() && seen.insert(id))
 }
 
 fn finish_of(reason: &FinishReason) -> RunFinish {

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::{FailMode, Verdict};
 
-type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send + 'a>>;
+type BoxFuture<'a, T> = BoxStep<'a, Result<T, BoxError>>;
+type BoxStep<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A plugin behind a shared handle. A `Vec` of them is a plugin, for stacks that are put together at run time.
 ///
@@ -93,6 +94,29 @@ trait DynPlugin: Send + Sync {
         error: &'a Error,
     ) -> BoxFuture<'a, Option<ModelResponse>>;
     fn on_dropped(&self, kind: OperationKind, ctx: &Context);
+
+    // What is in the box may be a tuple or a list, which has no hooks but those of its plugins.
+    fn collect_names(&self, names: &mut Vec<Str>);
+    fn tool_before<'a>(
+        &'a self,
+        cx: &'a mut Before<'_, ToolCall>,
+    ) -> BoxStep<'a, Option<Stop<ToolCall>>>;
+    fn tool_after<'a>(&'a self, cx: &'a mut After<'_, ToolCall, ToolOutput>) -> BoxStep<'a, ()>;
+    fn model_before<'a>(
+        &'a self,
+        cx: &'a mut Before<'_, ModelRequest>,
+    ) -> BoxStep<'a, Option<Stop<ModelRequest>>>;
+    fn model_error<'a>(
+        &'a self,
+        cx: &'a mut After<'_, ModelRequest, ModelResponse>,
+    ) -> BoxStep<'a, ()>;
+    fn model_after<'a>(&'a self, cx: &'a mut After<'_, ModelRequest, Reply>) -> BoxStep<'a, ()>;
+    fn run_before<'a>(
+        &'a self,
+        cx: &'a mut Before<'_, RunRequest>,
+    ) -> BoxStep<'a, Option<Stop<RunRequest>>>;
+    fn run_event<'a>(&'a self, cx: &'a mut Observe<'_, RunEvent>) -> BoxStep<'a, ()>;
+    fn each_ended(&self, ended: &mut dyn FnMut(&dyn Ended));
 }
 
 impl<P: Plugin> DynPlugin for P {
@@ -176,6 +200,54 @@ impl<P: Plugin> DynPlugin for P {
     fn on_dropped(&self, kind: OperationKind, ctx: &Context) {
         Plugin::on_dropped(self, kind, ctx);
     }
+
+    fn collect_names(&self, names: &mut Vec<Str>) {
+        Plugin::collect_names(self, names);
+    }
+
+    fn tool_before<'a>(
+        &'a self,
+        cx: &'a mut Before<'_, ToolCall>,
+    ) -> BoxStep<'a, Option<Stop<ToolCall>>> {
+        Box::pin(Plugin::tool_before(self, cx))
+    }
+
+    fn tool_after<'a>(&'a self, cx: &'a mut After<'_, ToolCall, ToolOutput>) -> BoxStep<'a, ()> {
+        Box::pin(Plugin::tool_after(self, cx))
+    }
+
+    fn model_before<'a>(
+        &'a self,
+        cx: &'a mut Before<'_, ModelRequest>,
+    ) -> BoxStep<'a, Option<Stop<ModelRequest>>> {
+        Box::pin(Plugin::model_before(self, cx))
+    }
+
+    fn model_error<'a>(
+        &'a self,
+        cx: &'a mut After<'_, ModelRequest, ModelResponse>,
+    ) -> BoxStep<'a, ()> {
+        Box::pin(Plugin::model_error(self, cx))
+    }
+
+    fn model_after<'a>(&'a self, cx: &'a mut After<'_, ModelRequest, Reply>) -> BoxStep<'a, ()> {
+        Box::pin(Plugin::model_after(self, cx))
+    }
+
+    fn run_before<'a>(
+        &'a self,
+        cx: &'a mut Before<'_, RunRequest>,
+    ) -> BoxStep<'a, Option<Stop<RunRequest>>> {
+        Box::pin(Plugin::run_before(self, cx))
+    }
+
+    fn run_event<'a>(&'a self, cx: &'a mut Observe<'_, RunEvent>) -> BoxStep<'a, ()> {
+        Box::pin(Plugin::run_event(self, cx))
+    }
+
+    fn each_ended(&self, ended: &mut dyn FnMut(&dyn Ended)) {
+        Plugin::each_ended(self, ended);
+    }
 }
 
 impl Plugin for BoxPlugin {
@@ -255,72 +327,40 @@ impl Plugin for BoxPlugin {
     fn on_dropped(&self, kind: OperationKind, ctx: &Context) {
         self.0.on_dropped(kind, ctx);
     }
-}
-
-impl Plugin for Vec<BoxPlugin> {
-    fn name(&self) -> &str {
-        "plugins"
-    }
 
     fn collect_names(&self, names: &mut Vec<Str>) {
-        self.iter().for_each(|plugin| plugin.collect_names(names));
+        self.0.collect_names(names);
     }
 
     async fn tool_before(&self, cx: &mut Before<'_, ToolCall>) -> Option<Stop<ToolCall>> {
-        for plugin in self {
-            let stop = plugin.tool_before(cx).await;
-            if stop.is_some() {
-                return stop;
-            }
-        }
-        None
+        self.0.tool_before(cx).await
     }
 
     async fn tool_after(&self, cx: &mut After<'_, ToolCall, ToolOutput>) {
-        for plugin in self.iter().rev() {
-            plugin.tool_after(cx).await;
-        }
+        self.0.tool_after(cx).await;
     }
 
     async fn model_before(&self, cx: &mut Before<'_, ModelRequest>) -> Option<Stop<ModelRequest>> {
-        for plugin in self {
-            let stop = plugin.model_before(cx).await;
-            if stop.is_some() {
-                return stop;
-            }
-        }
-        None
+        self.0.model_before(cx).await
     }
 
     async fn model_error(&self, cx: &mut After<'_, ModelRequest, ModelResponse>) {
-        for plugin in self.iter().rev() {
-            plugin.model_error(cx).await;
-        }
+        self.0.model_error(cx).await;
     }
 
     async fn model_after(&self, cx: &mut After<'_, ModelRequest, Reply>) {
-        for plugin in self.iter().rev() {
-            plugin.model_after(cx).await;
-        }
+        self.0.model_after(cx).await;
     }
 
     async fn run_before(&self, cx: &mut Before<'_, RunRequest>) -> Option<Stop<RunRequest>> {
-        for plugin in self {
-            let stop = plugin.run_before(cx).await;
-            if stop.is_some() {
-                return stop;
-            }
-        }
-        None
+        self.0.run_before(cx).await
     }
 
     async fn run_event(&self, cx: &mut Observe<'_, RunEvent>) {
-        for plugin in self.iter().rev() {
-            plugin.run_event(cx).await;
-        }
+        self.0.run_event(cx).await;
     }
 
     fn each_ended(&self, ended: &mut dyn FnMut(&dyn Ended)) {
-        self.iter().rev().for_each(|plugin| plugin.each_ended(ended));
+        self.0.each_ended(ended);
     }
 }

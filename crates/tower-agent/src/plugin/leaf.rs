@@ -234,8 +234,8 @@ pub trait Plugin: Send + Sync + 'static {
     /// It counts as "no answer".
     ///
     /// # What may be returned
-    /// A response in place of the error, or nothing. Once a stream's events were handed out an answer comes too
-    /// late and is dropped.
+    /// A response in place of the error, or nothing. Once a stream has begun an answer comes too late: it is
+    /// dropped, and the plugins outside are asked as well.
     fn on_model_error(
         &self,
         _request: &ModelRequest,

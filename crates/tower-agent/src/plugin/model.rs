@@ -91,18 +91,40 @@ impl<P: Plugin> Call<P> {
         self.start.elapsed()
     }
 
-    /// Asks the error hooks. The plugins outside the one that answers have yet to see the answer.
-    async fn answer(&mut self, error: Error) -> Result<ModelResponse, Error> {
+    /// Asks the error hooks. The plugins outside the one that answers have yet to see the answer, which is
+    /// gathered like any other reply; an answer that breaks off is an error for those outside.
+    async fn answer(&mut self, mut error: Error) -> Result<ModelResponse, Error> {
+        loop {
+            let (result, answered) = self.ask(error).await;
+            let Some(index) = answered else { return result };
+            self.entered.trail.enter_again(index + 1);
+            if !self.entered.trail.gathers {
+                return result;
+            }
+            match gather(result).await {
+                Ok(response) => return Ok(response),
+                Err(broken) => error = broken,
+            }
+            self.entered.trail.leave(index);
+        }
+    }
+
+    /// Tells every error hook of an error that nobody can answer any more.
+    async fn fail(&mut self, error: &Error) {
+        while let (_, Some(index)) = self.ask(error.clone()).await {
+            self.entered.trail.enter_again(index);
+        }
+    }
+
+    /// Asks the error hooks until one answers, and says which one it was.
+    async fn ask(&mut self, error: Error) -> (Result<ModelResponse, Error>, Option<usize>) {
         let took = self.took();
         let Shared { plugin, names } = &*self.entered.shared;
-        let reached = self.entered.trail.entered();
         let mut result = Err(error);
         let mut after = After::new(names, &mut self.entered.trail, &mut result, took);
         plugin.model_error(&mut after).await;
-        if let Some(index) = after.answered {
-            self.entered.trail.enter_again(reached.min(index + 1));
-        }
-        result
+        let answered = after.answered;
+        (result, answered)
     }
 
     /// Shows the whole reply to the after-hooks, and tells whether one of them withheld it.
@@ -149,7 +171,7 @@ impl<P: Plugin> Observed<P> {
                     Ok(reply) => reply,
                     // The reader finds out for itself that the reply is not whole.
                     Err(error) => {
-                        drop(self.call.answer(error).await);
+                        self.call.fail(&error).await;
                         return None;
                     }
                 };
@@ -158,7 +180,7 @@ impl<P: Plugin> Observed<P> {
         };
         self.over = true;
         // What was handed out cannot be taken back, so an answer comes too late.
-        drop(self.call.answer(error.clone()).await);
+        self.call.fail(&error).await;
         Some(Err(error))
     }
 }

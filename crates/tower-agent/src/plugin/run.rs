@@ -59,7 +59,10 @@ where
         None => inner.call(run).await.map_err(Into::into),
     };
     match result {
-        Ok(response) => Ok(response.map_body(|body| watch.body(body))),
+        Ok(response) => {
+            let outcome = response.head.outcome.clone();
+            Ok(response.map_body(|body| watch.body(body, outcome)))
+        }
         Err(error) => {
             watch.ended(EndReason::Failed(error.kind()));
             Err(error)
@@ -76,14 +79,15 @@ struct Watch<P: Plugin> {
 struct Watched<P: Plugin> {
     stream: RunStream,
     watch: Watch<P>,
+    outcome: Outcome,
     complete: bool,
     over: bool,
 }
 
 impl<P: Plugin> Watch<P> {
-    fn body(self, body: RunBody) -> RunBody {
-        let watched =
-            Watched { stream: body.into_stream(), watch: self, complete: false, over: false };
+    fn body(self, body: RunBody, outcome: Outcome) -> RunBody {
+        let stream = body.into_stream();
+        let watched = Watched { stream, watch: self, outcome, complete: false, over: false };
         RunBody::new(unfold(Box::new(watched), |mut watched| async move {
             watched.next().await.map(|event| (event, watched))
         }))
@@ -105,7 +109,7 @@ impl<P: Plugin> Watched<P> {
             Some(Err(error)) => Some(self.fail(error)),
             None => {
                 self.over = true;
-                self.watch.ended(if self.complete { complete() } else { EndReason::CutOff });
+                self.end(EndReason::CutOff);
                 None
             }
         }
@@ -136,6 +140,13 @@ impl<P: Plugin> Watched<P> {
         }
     }
 
+    /// The run is as complete as its last event, whatever comes after that.
+    fn end(&mut self, otherwise: EndReason) {
+        let complete =
+            self.complete.then(|| EndReason::Complete(std::mem::take(&mut self.outcome)));
+        self.watch.ended(complete.unwrap_or(otherwise));
+    }
+
     fn fail(&mut self, error: Error) -> Result<RunEvent, Error> {
         self.over = true;
         self.watch.ended(EndReason::Failed(error.kind()));
@@ -146,7 +157,7 @@ impl<P: Plugin> Watched<P> {
 impl<P: Plugin> Drop for Watched<P> {
     fn drop(&mut self) {
         // Whoever has the last event has the whole run.
-        self.watch.ended(if self.complete { complete() } else { EndReason::Dropped });
+        self.end(EndReason::Dropped);
     }
 }
 
@@ -154,10 +165,6 @@ impl<P: Plugin> Drop for Watch<P> {
     fn drop(&mut self) {
         self.ended(EndReason::Dropped);
     }
-}
-
-const fn complete() -> EndReason {
-    EndReason::Complete(Outcome::Success)
 }
 
 /// The plugins that a call entered. Those that it has not left when this is dropped learn of it.

@@ -11,8 +11,8 @@ use std::{
 
 use pin_project_lite::pin_project;
 use tower_agent_core::{
-    BoxError, Denial, Error, ErrorKind, Failure, FinishReason, Mark, Message, Operation, Reply,
-    Role, RunRequest, Str, ToolOutput,
+    BoxError, Denial, Error, ErrorKind, Failure, FinishReason, Mark, Message, Operation, Output,
+    Reply, Role, RunRequest, Str, ToolOutput,
 };
 
 use super::{
@@ -138,10 +138,13 @@ impl<'a, O: Snapshot, T> After<'a, O, T> {
     }
 
     /// Puts what an error hook answered in the place of the error.
-    pub(super) fn answer(&mut self, hook: &'static str, answer: Result<Option<T>, Error>) {
+    pub(super) fn answer(&mut self, hook: &'static str, answer: Result<Option<T>, Error>)
+    where
+        T: Output,
+    {
         match answer {
             Ok(Some(output)) => {
-                *self.result = Ok(output);
+                *self.result = Ok(answered(name_of(self.names, self.index), output));
                 self.answered = Some(self.index);
             }
             Ok(None) => {}

@@ -29,6 +29,13 @@ impl ToolRouter {
         Self { routes: Arc::new(routes), specs }
     }
 
+    /// A layer of the set may have led the call to another tool, whose spec it then needs.
+    fn respec(&self, call: &mut ToolCall) {
+        if call.spec.as_ref().is_none_or(|spec| spec.name != *call.name) {
+            call.spec = self.specs.find(&call.name).cloned();
+        }
+    }
+
     fn unknown(&self, call: &ToolCall) -> ToolOutput {
         let names: Vec<_> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
         let tools = if names.is_empty() {
@@ -50,7 +57,8 @@ impl Service<ToolCall> for ToolRouter {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, call: ToolCall) -> ToolRouterFuture {
+    fn call(&mut self, mut call: ToolCall) -> ToolRouterFuture {
+        self.respec(&mut call);
         let Some(tool) = self.routes.get(&call.name) else {
             return ToolRouterFuture::answer(self.unknown(&call));
         };
