@@ -6,7 +6,8 @@ use tower_agent_core::{
 
 use super::{
     BoxPlugin,
-    leaf::{Ended, Plugin},
+    ended::Ended,
+    leaf::Plugin,
     stack::{After, Before, Stop},
     trail::Observe,
 };
