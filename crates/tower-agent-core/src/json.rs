@@ -1,7 +1,10 @@
 use std::{
     error::Error as StdError,
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
@@ -37,11 +40,28 @@ mod check;
 #[derive(Clone)]
 pub struct Json(Arc<Inner>);
 
-#[derive(Clone, Default)]
 struct Inner {
+    id: u64,
     text: OnceLock<Box<str>>,
     value: OnceLock<Result<Value, JsonError>>,
     digest: OnceLock<[u8; 32]>,
+}
+
+impl Default for Inner {
+    fn default() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { id, text: OnceLock::new(), value: OnceLock::new(), digest: OnceLock::new() }
+    }
+}
+
+impl Clone for Inner {
+    /// A copy that was made for an edit is another value.
+    fn clone(&self) -> Self {
+        let Self { text, value, digest, .. } = self;
+        let (text, value, digest) = (text.clone(), value.clone(), digest.clone());
+        Self { text, value, digest, ..Self::default() }
+    }
 }
 
 /// Why a text is no JSON or does not fit a type: the place and the reason. Of the text it names at most the
@@ -180,12 +200,12 @@ impl Json {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A number that clones of a handle share, and that differs between handles which are alive at once.
+    /// A number that clones of a handle share and no other handle has.
     ///
     /// It tells that a handle was replaced without holding a clone of it. An edit in place keeps it.
     #[must_use]
-    pub fn handle_id(&self) -> usize {
-        Arc::as_ptr(&self.0).addr()
+    pub fn handle_id(&self) -> u64 {
+        self.0.id
     }
 
     /// Whether the value prints to just this text, so that the value alone would lose nothing.

@@ -139,6 +139,11 @@ pub(crate) trait Progress {
 
     /// Whether nothing that matters follows.
     fn is_final(&self) -> bool;
+
+    /// What became of the call, where the last event tells more than the head did.
+    fn outcome(&self) -> Option<Outcome> {
+        None
+    }
 }
 
 pin_project! {
@@ -179,7 +184,9 @@ where
                 }
                 if event.is_final() && !*this.complete {
                     *this.complete = true;
-                    this.guard.settle_on_drop_as(EndReason::Complete(std::mem::take(this.outcome)));
+                    let head = std::mem::take(this.outcome);
+                    let outcome = event.outcome().filter(|_| head.is_success()).unwrap_or(head);
+                    this.guard.settle_on_drop_as(EndReason::Complete(outcome));
                 }
             }
             Some(Err(error)) => this.guard.settle(EndReason::Failed(error.kind())),

@@ -236,3 +236,13 @@ proptest! {
         prop_assert_eq!(before.as_str(), text);
     }
 }
+
+#[test]
+fn a_handle_that_was_replaced_is_another_one_even_at_the_same_place() {
+    let mut json = Json::from_text("{}");
+    let before = json.handle_id();
+    drop(std::mem::take(&mut json));
+    json = Json::from_text("{broken");
+    assert_ne!(json.handle_id(), before);
+    assert_eq!(json.clone().handle_id(), json.handle_id());
+}

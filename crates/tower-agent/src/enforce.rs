@@ -25,7 +25,7 @@ pub(crate) struct Before<O> {
 /// leaves valid JSON, so only its kind can be wrong.
 #[derive(Eq, PartialEq)]
 struct Arguments {
-    handle: usize,
+    handle: u64,
     is_object: bool,
 }
 

@@ -498,6 +498,45 @@ async fn a_streamed_reply_comes_out_piece_by_piece_and_a_whole_one_does_too() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_time_limit_around_an_agent_leaves_no_call_without_an_output() {
+    let model = Script::new([calls(&[("1", "hang", "{}")])]);
+    let agent = Agent::builder("tester", model).tools(tool("hang", |_| pending())).build();
+    let limited = tower_agent::TimeoutLayer::new(Duration::from_secs(1));
+    let stack = tower::ServiceBuilder::new().layer(limited).service(agent);
+    let start = Instant::now();
+    let error = stack.oneshot(RunRequest::user("go")).await.unwrap().collect().await.unwrap_err();
+    assert_eq!((error.kind(), start.elapsed()), (ErrorKind::Timeout, Duration::from_secs(1)));
+    let transcript = Transcript::of_error(&error).unwrap();
+    assert_eq!((transcript.tools.len(), transcript.messages.len()), (1, 3));
+}
+
+#[tokio::test]
+async fn what_a_reply_used_that_breaks_off_is_not_lost() {
+    let events = vec![
+        Ok(ModelEvent::Usage { usage: Usage::new(5, 5) }),
+        Err(Error::new(ErrorKind::Upstream { status: Some(502) }, "bad gateway")),
+    ];
+    let broken = Ok(ModelResponse::stream(futures_util::stream::iter(events)));
+    let error = run(&Script::of([broken]), echo()).await.unwrap_err();
+    assert_eq!(Transcript::of_error(&error).unwrap().usage, Usage::new(5, 5));
+}
+
+#[tokio::test]
+async fn a_run_that_was_refused_on_the_way_does_not_count_as_a_success() {
+    let mut response = ModelResponse::full(says("no"));
+    response.head.outcome = Denial::new("no").into();
+    let metrics = tower_agent::MetricsLayer::new();
+    let agent = Agent::builder("tester", Script::of([Ok(response)])).build();
+    let stack = tower::ServiceBuilder::new().layer(metrics.clone()).service(agent);
+    let ctx = Run::builder("r1").agent("tester").build();
+    let request = RunRequest::user("go").with_context(ctx);
+    stack.oneshot(request).await.unwrap().collect().await.unwrap();
+    let snapshot = metrics.registry().snapshot();
+    let counted = snapshot.find(tower_agent::OperationKind::Run, "tester").unwrap();
+    assert_eq!(counted.count(tower_agent::Class::Denied), 1);
+}
+
 #[tokio::test]
 async fn half_a_reply_is_an_error_and_the_usage_so_far_is_not_lost() {
     let first = Ok(ModelResponse::full(calls(&[("1", "echo", "{}")]).with_usage(Usage::new(7, 1))));

@@ -133,7 +133,7 @@ async fn a_failed_model_call_is_a_reply_that_says_so() {
     assert_eq!(reply.finish, FinishReason::Error);
     assert_eq!(
         reply.message.text(),
-        "The model \"demo\" failed: The call failed with an internal error."
+        "The model \"demo\" failed: The service behind it answered with an error."
     );
 }
 

@@ -173,4 +173,11 @@ impl Progress for RunEvent {
     fn is_final(&self) -> bool {
         matches!(self, Self::Finished { .. })
     }
+
+    fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::Finished { finish, .. } => Some(finish.outcome()),
+            _ => None,
+        }
+    }
 }

@@ -2,7 +2,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, FinishReason, Json, Message, ModelEvent, Str, ToolOutput, Usage};
+use crate::{
+    CallId, Denial, Effect, ErrorKind, Failure, FinishReason, Json, Message, ModelEvent, Outcome,
+    Str, Suspension, ToolOutput, Usage,
+};
 
 /// One step of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -124,6 +127,19 @@ pub enum RunFinish {
     Suspended,
     /// An error was turned into an answer.
     Failed,
+}
+
+impl RunFinish {
+    /// How a run that finished so counts: refused, failed and suspended runs are no successes.
+    #[must_use]
+    pub fn outcome(self) -> Outcome {
+        match self {
+            Self::Denied => Denial::new("A policy refused the run or a model call.").into(),
+            Self::Failed => Failure::new(ErrorKind::Other, Effect::Unknown).into(),
+            Self::Suspended => Suspension::new("agent", "", "A call waits for somebody.").into(),
+            _ => Outcome::Success,
+        }
+    }
 }
 
 #[cfg(test)]

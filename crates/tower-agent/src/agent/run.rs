@@ -90,9 +90,16 @@ where
         F: Future<Output = Error>,
     {
         emitter.emit(RunEvent::TurnStarted { turn }).await;
-        let (mut reply, outcome) = {
+        let asked = {
             let asked = pin!(contained("the model", self.ask(turn, emitter)));
-            unless(stop.as_mut(), asked).await??
+            unless(stop.as_mut(), asked).await?
+        };
+        let (mut reply, outcome) = match asked {
+            Ok(asked) => asked,
+            Err(error) => {
+                self.bill(turn, &error, emitter).await;
+                return Err(error);
+            }
         };
         name_calls(&mut reply.message, turn, &mut self.call_ids);
         self.usage += reply.usage.unwrap_or_default();
@@ -105,6 +112,14 @@ where
             _ => None,
         };
         self.answer_calls(turn, reply, ended, stop, emitter).await
+    }
+
+    /// Notes what a reply had used that broke off.
+    async fn bill(&mut self, turn: u32, error: &Error, emitter: &Emitter) {
+        let Some(usage) = error.extensions().get::<Usage>().copied() else { return };
+        self.usage += usage;
+        let (finish, usage, total) = (FinishReason::Error, Some(usage), self.usage);
+        emitter.emit(RunEvent::TurnFinished { turn, finish, usage, total }).await;
     }
 
     /// Runs what the reply asks for, and says whether the model should be asked again.
@@ -186,13 +201,22 @@ async fn gather(
 ) -> Result<Reply, Error> {
     let mut collector = Collector::new();
     while let Some(event) = poll_fn(|cx| events.as_mut().poll_next(cx)).await {
-        let event = event?;
-        collector.push(event.clone())?;
+        let used = collector.usage();
+        let event = event.map_err(|error| with_usage(error, used))?;
+        collector.push(event.clone()).map_err(|error| with_usage(error, used))?;
         if let Some(emitter) = emitter {
             emitter.emit(RunEvent::Model { turn, event }).await;
         }
     }
-    collector.finish()
+    let used = collector.usage();
+    collector.finish().map_err(|error| with_usage(error, used))
+}
+
+fn with_usage(error: Error, usage: Option<Usage>) -> Error {
+    match usage {
+        Some(usage) => error.with_extension(usage),
+        None => error,
+    }
 }
 
 /// Gives every call of a reply an id that no other call of the run has: results are told apart by it.

@@ -118,8 +118,11 @@ impl<P: Plugin> Watched<P> {
     async fn show(&mut self, mut event: RunEvent) -> Result<RunEvent, Error> {
         match &event {
             RunEvent::TurnFinished { total, .. } => self.watch.usage = Some(*total),
-            RunEvent::Finished { usage, .. } => {
-                (self.watch.usage, self.complete) = (Some(*usage), true)
+            RunEvent::Finished { usage, finish, .. } => {
+                (self.watch.usage, self.complete) = (Some(*usage), true);
+                if self.outcome.is_success() {
+                    self.outcome = finish.outcome();
+                }
             }
             _ => {}
         }

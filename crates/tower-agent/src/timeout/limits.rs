@@ -66,6 +66,11 @@ impl Until {
         [one, other].into_iter().flatten().min_by_key(|until| until.at)
     }
 
+    /// The same limit with some time to spare.
+    pub(super) fn later(self, grace: Duration) -> Self {
+        Self { at: self.at.checked_add(grace).unwrap_or(self.at), by: self.by }
+    }
+
     pub(super) fn error(self) -> Error {
         let message = match self.by {
             By::Head(limit) => format!("no answer within {limit:?}"),

@@ -54,7 +54,8 @@
 //!
 //! # Cancellation
 //!
-//! When the time is up the call or its stream is dropped, which cancels it.
+//! When the time is up the call or its stream is dropped, which cancels it. A run knows its deadline and ends by itself; it
+//! is dropped a second later if it does not, so that every open call can still be answered.
 
 mod future;
 mod layer;

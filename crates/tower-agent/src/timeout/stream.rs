@@ -1,4 +1,5 @@
 use std::{
+    any::TypeId,
     future::Future,
     pin::Pin,
     task::{Context, Poll},
@@ -8,9 +9,12 @@ use std::{
 use futures_core::Stream;
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};
-use tower_agent_core::{Error, EventStream, Output};
+use tower_agent_core::{Error, EventStream, Output, RunEvent};
 
 use super::limits::{By, Until};
+
+/// A run knows its deadline. It gets this much longer to answer the calls that are open.
+const GRACE: Duration = Duration::from_secs(1);
 
 pin_project! {
     /// A stream that ends with an error when it stalls or takes too long in all.
@@ -34,6 +38,8 @@ impl<T: Send + 'static> Limited<T> {
         if end.is_none() && idle.is_none() {
             return output;
         }
+        let is_run = TypeId::of::<T>() == TypeId::of::<RunEvent>();
+        let end = end.map(|end| if is_run { end.later(GRACE) } else { end });
         output.map_stream(|stream| {
             Box::pin(Self { stream: Some(stream), sleep: None, wait: None, end, idle })
         })
