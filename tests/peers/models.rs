@@ -5,11 +5,13 @@ use std::{
     time::Duration,
 };
 
-use tower::{Layer, ServiceExt};
+use tower::{Layer, ServiceBuilder, ServiceExt};
 use tower_agent::{
-    BoxError, Effect, ErrorKind, FailMode, Message, ModelRequest, ModelResponse, Plugin,
-    PluginLayer, Reply, ToolSpec, Usage, Verdict,
-    hooks::{Hook, HookList},
+    AllowListLayer, BoxError, CatchPanicLayer, ConcurrencyLimitLayer, Effect, ErrorKind, FailMode,
+    Json, LogLayer, Media, MediaSource, Message, MetricsLayer, ModelEvent, ModelRequest,
+    ModelResponse, Part, Plugin, PluginLayer, RedactLayer, Reply, ReportErrorsLayer, Role,
+    TimeoutLayer, ToolSpec, Usage, Verdict,
+    hooks::{Hook, HookList, on_model_event},
     plugin::BoxPlugin,
 };
 use tower_agent_test::{ModelHandle, ScriptedModel, Turn};
@@ -146,5 +148,57 @@ async fn a_plugin_that_fails_after_a_model_call_keeps_the_reply_unless_it_guards
         assert_eq!(text.is_ok_and(|text| text == "hi"), kept, "{mode:?}");
         let heard = notes.lock().unwrap().iter().filter(|note| **note == "after").count();
         assert!(heard >= 1 && (!kept || heard == 2), "the outer plugin still hears of it");
+    }
+}
+
+struct Idle;
+
+impl Plugin for Idle {
+    fn name(&self) -> &str {
+        "idle"
+    }
+
+    fn edits_replies(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pictures_sound_and_files_pass_every_layer_of_a_model_both_ways_whole_and_streamed() {
+    let media = |bytes: &str, kind: &str| Media {
+        source: MediaSource::Base64(bytes.into()),
+        mime_type: Some(kind.into()),
+        extra: Some(Json::from_text(r#"{ "detail":"high", "n":1.50 }"#)),
+    };
+    let parts = vec![
+        Part::text("Look: "),
+        Part::Image(media("iVBORw0KGgo=", "image/png")),
+        Part::Audio(media("UklGRg==", "audio/wav")),
+        Part::File(media("JVBERg==", "application/pdf")),
+        Part::Opaque { json: Json::from_text(r#"{ "type":"chart", "n":1.50 }"#) },
+    ];
+    for streamed in [false, true] {
+        let asked = Message::new(Role::User, parts.clone());
+        let reply = Reply::new(Message::new(Role::Assistant, parts.clone()));
+        let model = ScriptedModel::new([Turn::reply(reply.clone()).streamed(streamed)]);
+        let handle = model.handle();
+        let everything = RedactLayer::common().model_input(true).model_output(true).arguments(true);
+        let stack = ServiceBuilder::new()
+            .layer(LogLayer::new())
+            .layer(MetricsLayer::new())
+            .layer(CatchPanicLayer::new())
+            .layer(PluginLayer::new(Idle))
+            .layer(AllowListLayer::exact(["scan"]))
+            .layer(everything)
+            .layer(ReportErrorsLayer::new())
+            .layer(ConcurrencyLimitLayer::new(1))
+            .layer(TimeoutLayer::new(Duration::from_secs(1)))
+            .layer(on_model_event(|_: &mut ModelEvent| {}));
+        let stack = stack.service(model);
+        let request = ModelRequest::new("m", vec![asked.clone()]);
+        let answer = stack.oneshot(request).await.unwrap().body.collect().await.unwrap();
+        assert_eq!(answer.message, reply.message, "streamed: {streamed}");
+        let seen = &handle.requests()[0].messages[0];
+        assert_eq!(serde_json::to_string(seen).unwrap(), serde_json::to_string(&asked).unwrap());
     }
 }

@@ -280,6 +280,18 @@ async fn two_tools_of_one_name_and_a_tool_without_a_name_cannot_be_built() {
 }
 
 #[tokio::test]
+async fn the_model_is_offered_the_tools_in_the_order_in_which_they_were_added() {
+    let named = |name| Tool::raw(ToolSpec::new(name, ""), |_| async { "ran" });
+    let tools = ["zoo", "ant", "middle", "bee"].into_iter();
+    let set = tools.clone().fold(ToolSet::builder(), |set, name| set.tool(named(name)));
+    let model = Script::new([says("ok")]);
+    run(&model, set.build().unwrap()).await.unwrap();
+    let asked = model.asked();
+    let offered: Vec<_> = asked[0].tools.iter().map(|spec| spec.name.to_string()).collect();
+    assert!(tools.eq(offered.iter().map(String::as_str)), "{offered:?}");
+}
+
+#[tokio::test]
 async fn after_the_turn_limit_the_model_has_to_answer_and_the_run_finishes() {
     let turns = (0..39).map(|n| calls(&[(&n.to_string(), "echo", "{}")]));
     let model = Script::new(turns.chain([says("that is all I have")]));
