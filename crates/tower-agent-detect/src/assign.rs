@@ -1,0 +1,1 @@
+//! A name, an operator and a value.

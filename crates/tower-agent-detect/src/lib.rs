@@ -1,0 +1,6 @@
+//! Finds secrets and personal data in text, whole or streamed, and masks them.
+
+mod assign;
+mod filter;
+mod pii;
+mod text;

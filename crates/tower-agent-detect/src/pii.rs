@@ -1,0 +1,1 @@
+//! Personal data: addresses, numbers with check digits, and the like.
