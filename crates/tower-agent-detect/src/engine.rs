@@ -136,7 +136,7 @@ impl Engine {
             if target.is_named() {
                 let value =
                     value.get_or_insert_with(|| assign::value_after(text, seen.start, seen.end));
-                if *value == Err(Stop::Nothing) {
+                if *value == Err(Verdict::Nothing) {
                     continue;
                 }
             }
@@ -196,7 +196,7 @@ impl Engine {
         let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
         let value = match assign::value_after(text, start, end) {
             Ok(value) => value,
-            Err(stop) => return Verdict::stopped(stop, text.len()),
+            Err(verdict) => return verdict,
         };
         let found = key(text, rule, &value, start);
         found.map_or_else(

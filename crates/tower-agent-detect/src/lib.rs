@@ -1,6 +1,7 @@
 //! Finds secrets and personal data in text, whole or streamed, and masks them.
 
 mod assign;
+mod buffer;
 mod check;
 mod detector;
 mod engine;
@@ -17,6 +18,7 @@ mod span;
 mod stream;
 mod tail;
 mod text;
+mod view;
 
 pub use self::{
     detector::{Builder, Detector, Finding},

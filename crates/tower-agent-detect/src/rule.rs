@@ -5,6 +5,7 @@ use std::{fmt, sync::OnceLock};
 use serde::Deserialize;
 
 use crate::{
+    mask::Masked,
     matcher::{Matcher, Pattern},
     recogniser::Recogniser,
 };
@@ -154,6 +155,15 @@ impl Rule {
             Way::Key => Confidence::Medium,
             Way::BuiltIn(ref recogniser) => recogniser.confidence(),
         })
+    }
+
+    /// A value of this rule, for a mask.
+    pub(crate) fn masked<'a>(&'a self, value: &'a str) -> Masked<'a> {
+        let set = match self.spec.set {
+            Set::Secrets => "secrets",
+            Set::Pii => "pii",
+        };
+        Masked::new(&self.spec.id, set, value)
     }
 
     /// Takes a rule as it is written, if it makes sense. Its patterns are compiled when they are first needed.

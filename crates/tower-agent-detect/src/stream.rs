@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Detector, Finding, engine::Hit, mask::Mask, search::Search, span};
+use crate::{Detector, Finding, buffer::Buffer, engine::Hit, mask::Mask, search::Search, span};
 
 /// Takes a text in pieces of any size and gives out, byte for byte, what masking the whole text gives.
 ///
@@ -26,7 +26,7 @@ pub struct StreamRedactor {
     mask: Mask,
     search: Search,
     /// What has come, but for a front that nobody needs any more.
-    text: String,
+    text: Buffer,
     /// How much of that has been let go.
     done: usize,
     /// How much of the text was forgotten.
@@ -49,7 +49,7 @@ impl StreamRedactor {
             detector,
             mask,
             search: Search::default(),
-            text: String::new(),
+            text: Buffer::default(),
             done: 0,
             forgotten: 0,
             search_at: 0,
@@ -60,21 +60,21 @@ impl StreamRedactor {
 
     /// Takes the next piece, and appends to `out` what is settled by now.
     pub fn push(&mut self, piece: &str, out: &mut String) {
-        self.text.push_str(piece);
-        if self.text.len() < self.search_at {
+        self.text.push(piece);
+        if self.text.text().len() < self.search_at {
             return;
         }
         self.release(false, out);
-        let held = self.text.len() - self.done;
+        let held = self.held();
         // A long hold is searched again only when it grew by a quarter, so that the work stays linear.
-        self.search_at = if held < 256 { 0 } else { self.text.len() + held / 4 };
+        self.search_at = if held < 256 { 0 } else { self.text.text().len() + held / 4 };
         self.forget();
     }
 
     /// Appends the rest. The next piece begins another text.
     pub fn finish(&mut self, out: &mut String) {
         self.release(true, out);
-        self.forgotten += self.text.len();
+        self.forgotten += self.text.text().len();
         self.text.clear();
         (self.done, self.search_at, self.last) = (0, 0, None);
         self.search = Search::default();
@@ -82,7 +82,7 @@ impl StreamRedactor {
 
     /// How many bytes are held back.
     pub fn held(&self) -> usize {
-        self.text.len() - self.done
+        self.text.text().len() - self.done
     }
 
     /// What was found since this was last asked, in order. Places count from the beginning of the stream.
@@ -91,25 +91,23 @@ impl StreamRedactor {
     }
 
     fn release(&mut self, last: bool, out: &mut String) {
-        let engine = self.detector.engine();
-        let settled = self.search.advance(engine, &self.mask, self.text.as_bytes(), last);
-        let mut to = self.text.floor_char_boundary(settled);
+        let read = self.text.read().as_bytes();
+        let settled = self.search.advance(self.detector.engine(), &self.mask, read, last);
+        let mut to = settled;
         if !self.search.hits.is_empty() {
             to = self.mask_to(to, out);
         }
+        let to = if last && to == settled { self.text.text().len() } else { self.text.written(to) };
         if to > self.done {
-            out.push_str(self.text.get(self.done..to).unwrap_or_default());
+            out.push_str(self.text.text().get(self.done..to).unwrap_or_default());
             self.done = to;
         }
     }
 
-    /// Masks what ends before a place. Gives the place itself, or the beginning of what reaches over it.
+    /// Masks what ends before a place of the text as it is read. Gives the place itself, or the beginning of what
+    /// reaches over it.
     fn mask_to(&mut self, to: usize, out: &mut String) -> usize {
         let mut hits = std::mem::take(&mut self.search.hits);
-        for hit in &mut hits {
-            hit.start = self.text.floor_char_boundary(hit.start);
-            hit.end = self.text.ceil_char_boundary(hit.end);
-        }
         span::merge(&mut hits, self.detector.rules());
         let settled = hits.iter().take_while(|hit| hit.end <= to).count();
         for hit in hits.drain(..settled) {
@@ -121,33 +119,39 @@ impl StreamRedactor {
     }
 
     fn mask(&mut self, hit: Hit, out: &mut String) {
-        out.push_str(self.text.get(self.done..hit.start).unwrap_or_default());
-        let again = self.last.is_some_and(|last| last.end == hit.start && last.rule == hit.rule);
-        let value = self.text.get(hit.start..hit.end).unwrap_or_default();
+        let (start, end) = self.text.stretch(hit.start, hit.end);
+        let text = self.text.text();
+        out.push_str(text.get(self.done..start).unwrap_or_default());
+        let again = self.last.is_some_and(|last| last.end == start && last.rule == hit.rule);
+        let value = text.get(start..end).unwrap_or_default();
+        let hit = Hit { start, end, ..hit };
         if let Some(rule) = self.detector.rules().get(hit.rule as usize) {
             if !again {
-                self.mask.write(rule.id(), value, out);
+                self.mask.write(&rule.masked(value), out);
             }
             self.findings.push(Finding::new(rule, hit.moved(self.forgotten)));
         }
-        self.done = hit.end;
+        self.done = end;
         self.last = Some(hit);
     }
 
     fn forget(&mut self) {
-        let needed = self.search.needs().min(self.done);
-        if needed < Self::SLACK {
+        if self.done < Self::SLACK {
             return;
         }
-        let by = self.text.floor_char_boundary(needed);
-        self.text.drain(..by);
-        self.search.forget(by);
-        self.done -= by;
-        self.forgotten += by;
-        self.search_at = self.search_at.saturating_sub(by);
-        self.last = self.last.filter(|last| last.end >= by).map(|last| Hit {
-            start: last.start.saturating_sub(by),
-            end: last.end - by,
+        let needed = self.search.needs();
+        if self.text.written(needed) < self.done.min(Self::SLACK) {
+            return;
+        }
+        let needed = if self.text.written(needed) > self.done { self.text.read_place(self.done) } else { needed };
+        let (read, written) = self.text.forget(needed);
+        self.search.forget(read);
+        self.done -= written;
+        self.forgotten += written;
+        self.search_at = self.search_at.saturating_sub(written);
+        self.last = self.last.filter(|last| last.end >= written).map(|last| Hit {
+            start: last.start.saturating_sub(written),
+            end: last.end - written,
             ..last
         });
     }
