@@ -15,6 +15,7 @@ use crate::{
     rule::Spec,
     search::Search,
     span,
+    view::{self, View},
 };
 
 const RULES: &str = include_str!("../rules.toml");
@@ -83,8 +84,12 @@ impl Detector {
         let mut done = 0;
         for hit in hits {
             out.push_str(text.get(done..hit.start).unwrap_or_default());
-            let rule = self.rules().get(hit.rule as usize).map_or("", |rule| rule.id());
-            mask.write(rule, text.get(hit.start..hit.end).unwrap_or_default(), &mut out);
+            if let Some(rule) = self.rules().get(hit.rule as usize) {
+                mask.write(
+                    &rule.masked(text.get(hit.start..hit.end).unwrap_or_default()),
+                    &mut out,
+                );
+            }
             done = hit.end;
         }
         out.push_str(text.get(done..).unwrap_or_default());
@@ -106,6 +111,18 @@ impl Detector {
     }
 
     fn hits(&self, text: &str, mask: &Mask) -> Vec<Hit> {
+        if text.is_ascii() || !view::differs(text) {
+            return self.hits_read(text, mask);
+        }
+        let view = View::of(text);
+        let mut hits = self.hits_read(view.text(), mask);
+        for hit in &mut hits {
+            (hit.start, hit.end) = view.stretch(hit.start, hit.end);
+        }
+        hits
+    }
+
+    fn hits_read(&self, text: &str, mask: &Mask) -> Vec<Hit> {
         let mut search = Search::default();
         search.advance(&self.engine, mask, text.as_bytes(), true);
         let mut hits = search.hits;

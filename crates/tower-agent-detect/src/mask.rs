@@ -38,3 +38,10 @@ impl Mask {
         if last { Standing::No } else { Standing::Undecided }
     }
 }
+
+pub struct Masked<'a>(&'a str);
+impl<'a> Masked<'a> {
+    pub(crate) fn new(rule: &'a str, _set: &str, _value: &'a str) -> Self {
+        Self(rule)
+    }
+}

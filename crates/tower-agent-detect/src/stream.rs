@@ -139,11 +139,10 @@ impl StreamRedactor {
         if self.done < Self::SLACK {
             return;
         }
-        let needed = self.search.needs();
-        if self.text.written(needed) < self.done.min(Self::SLACK) {
+        let needed = self.search.needs().min(self.text.read_place(self.done));
+        if needed < Self::SLACK / 2 {
             return;
         }
-        let needed = if self.text.written(needed) > self.done { self.text.read_place(self.done) } else { needed };
         let (read, written) = self.text.forget(needed);
         self.search.forget(read);
         self.done -= written;

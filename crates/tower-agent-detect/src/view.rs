@@ -23,7 +23,8 @@ const fn read(character: char) -> Option<char> {
 pub(crate) fn differs(text: &str) -> bool {
     let bytes = text.as_bytes();
     // The first bytes of all characters that are read as something else.
-    let mut suspects = memchr::memchr3_iter(0xc2, 0xe2, 0xef, bytes).chain(memchr::memchr_iter(0xe3, bytes));
+    let mut suspects =
+        memchr::memchr3_iter(0xc2, 0xe2, 0xef, bytes).chain(memchr::memchr_iter(0xe3, bytes));
     suspects.any(|at| {
         let character = text.get(at..).and_then(|rest| rest.chars().next());
         character.is_some_and(|character| read(character) != Some(character))
@@ -75,7 +76,8 @@ impl View {
         self.text.drain(..by);
         self.places.drain(..by);
         for (start, end) in &mut self.places {
-            (*start, *end) = (start.saturating_sub(original as u32), end.saturating_sub(original as u32));
+            (*start, *end) =
+                (start.saturating_sub(original as u32), end.saturating_sub(original as u32));
         }
     }
 }
