@@ -117,9 +117,10 @@ impl Engine {
             settled = settled.min(self.visit(text, open, scan));
         }
         let last = text.end() != End::More;
-        let from = scan.words_from;
-        scan.words_from = self.filter.search(text.bytes(), from, last, &mut |seen| {
+        let from = std::mem::replace(&mut scan.words_from, text.len());
+        self.filter.search(text.bytes(), from, &mut |seen| {
             settled = settled.min(self.seen(text, seen, scan));
+            0
         });
         if last { settled } else { settled.min(self.tail.hold(text.bytes())) }
     }

@@ -1,6 +1,9 @@
 //! Finds secrets and personal data in text, whole or streamed, and masks them.
 
 mod assign;
+#[cfg(feature = "__bench")]
+#[doc(hidden)]
+pub mod bench;
 mod buffer;
 mod check;
 mod detector;

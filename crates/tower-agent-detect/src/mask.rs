@@ -10,9 +10,9 @@ impl Mask {
     pub fn label() -> Self {
         Self
     }
-    pub(crate) fn write(&self, rule: &str, _value: &str, out: &mut String) {
+    pub(crate) fn write(&self, found: &Masked<'_>, out: &mut String) {
         out.push_str("[REDACTED:");
-        out.push_str(rule);
+        out.push_str(found.0);
         out.push(']');
     }
     pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<usize> {
@@ -38,7 +38,6 @@ impl Mask {
         if last { Standing::No } else { Standing::Undecided }
     }
 }
-
 pub struct Masked<'a>(&'a str);
 impl<'a> Masked<'a> {
     pub(crate) fn new(rule: &'a str, _set: &str, _value: &'a str) -> Self {
