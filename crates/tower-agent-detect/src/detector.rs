@@ -208,3 +208,16 @@ impl Builder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_of_this_crate_make_sense() {
+        let file: File = toml::from_str(RULES).unwrap();
+        let wrong = file.rule.into_iter().filter_map(|spec| Rule::new(spec).err());
+        let wrong: Vec<_> = wrong.map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}

@@ -150,7 +150,7 @@ impl Engine {
     fn visit(&self, text: &Text<'_>, open: Open, scan: &mut Scan) -> usize {
         let Open { target, start, end } = open;
         let (verdict, rule) = match target {
-            Target::Token(rule) => (self.token(text, rule, start, end), rule),
+            Target::Token(rule) => (self.token(text, rule, start), rule),
             Target::Key(rule) => (self.key(text, rule, start, end), rule),
             Target::Name(name) => self.name(text, name, start, end),
             Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
@@ -180,11 +180,11 @@ impl Engine {
     }
 
     /// A value that is known by its own beginning.
-    fn token(&self, text: &Text<'_>, rule: u32, start: usize, end: usize) -> Verdict {
+    fn token(&self, text: &Text<'_>, rule: u32, start: usize) -> Verdict {
         let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
         let matcher = rule.matcher();
         let Some(begin) = matcher.begin(text, start) else { return Verdict::Nothing };
-        let hold = if matcher.is_grouped() { end } else { begin };
+        let hold = if matcher.is_grouped() { start + matcher.secret_from() } else { begin };
         let found = token(text, rule, begin, start);
         found.map_or_else(
             |stop| Verdict::stopped(stop, hold),

@@ -7,8 +7,11 @@ use regex_automata::{
     util::{start, syntax},
 };
 
+use regex_syntax::hir::{Class, Hir, HirKind};
+
 use crate::{
     rule::Spec,
+    tail,
     text::{Stop, Text},
 };
 
@@ -18,6 +21,8 @@ pub(crate) struct Matcher {
     automaton: Option<dense::DFA<Vec<u32>>>,
     /// The same pattern once more, where only a group of it is the secret.
     group: Option<Regex>,
+    /// How far behind the beginning of the match the secret begins, at least.
+    secret_from: usize,
     before: Option<Regex>,
     allow: Vec<Regex>,
     max: usize,
@@ -62,13 +67,60 @@ impl Pattern {
         }
     }
 
-    /// What stands before a keyword is short and has none of the characters that end a word for the stream.
-    pub(crate) fn check_before(pattern: &str) -> Result<(), String> {
+    /// What stands before a keyword is short, and has no character at which a stream would let go of it.
+    pub(crate) fn check_before(pattern: &str, grouped: bool) -> Result<(), String> {
         let hir = syntax::parse_with(pattern, &ascii()).map_err(|error| error.to_string())?;
         match hir.properties().maximum_len() {
-            Some(longest) if longest <= BEFORE => Ok(()),
-            _ => Err(format!("`before` must be bounded, by {BEFORE} bytes at most")),
+            Some(longest) if longest <= BEFORE => {}
+            _ => return Err(format!("`before` must be bounded, by {BEFORE} bytes at most")),
         }
+        if !grouped && !is_held(&hir) {
+            let text =
+                "`before` may hold letters, digits and ._%+~-/= only, if it is part of the secret";
+            return Err(text.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes stand before the group that is the secret, at least. None, if all of the match is the secret.
+fn secret_from(pattern: &str) -> usize {
+    let hir = syntax::parse_with(pattern, &ascii());
+    hir.ok().and_then(|hir| before_secret(&hir)).unwrap_or_default()
+}
+
+fn before_secret(hir: &Hir) -> Option<usize> {
+    match hir.kind() {
+        HirKind::Capture(capture) if capture.name.as_deref() == Some(SECRET) => Some(0),
+        HirKind::Capture(capture) => before_secret(&capture.sub),
+        HirKind::Repetition(repetition) => before_secret(&repetition.sub),
+        HirKind::Alternation(parts) => parts.iter().filter_map(before_secret).min(),
+        HirKind::Concat(parts) => {
+            let at = parts.iter().position(|part| before_secret(part).is_some())?;
+            let (before, rest) = parts.split_at_checked(at)?;
+            let least = before.iter().filter_map(|part| part.properties().minimum_len());
+            Some(least.sum::<usize>() + rest.first().and_then(before_secret)?)
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression matches only what a stream holds back at its end.
+fn is_held(hir: &Hir) -> bool {
+    let held = |byte: u8| tail::is_run(byte) || tail::is_base64(byte);
+    match hir.kind() {
+        HirKind::Literal(literal) => literal.0.iter().copied().all(held),
+        HirKind::Class(Class::Bytes(class)) => {
+            class.ranges().iter().all(|range| (range.start()..=range.end()).all(held))
+        }
+        HirKind::Class(Class::Unicode(class)) => class
+            .ranges()
+            .iter()
+            .all(|range| (range.start()..=range.end()).all(|it| u8::try_from(it).is_ok_and(held))),
+        HirKind::Repetition(repetition) => is_held(&repetition.sub),
+        HirKind::Capture(capture) => is_held(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().all(is_held),
+        HirKind::Empty | HirKind::Look(_) => true,
     }
 }
 
@@ -108,6 +160,7 @@ impl Matcher {
         let allow = spec.allow.iter().map(|allowed| regex(allowed));
         Ok(Self {
             automaton: Some(automaton(pattern)?),
+            secret_from: secret_from(pattern),
             group: grouped.then(|| regex(pattern)).transpose()?,
             before: before.transpose()?,
             allow: allow.collect::<Result<_, _>>()?,
@@ -118,6 +171,11 @@ impl Matcher {
     /// Whether what is masked begins behind the beginning of the match.
     pub(crate) const fn is_grouped(&self) -> bool {
         self.group.is_some()
+    }
+
+    /// How far behind the beginning of the match what is masked begins, at least, in bytes.
+    pub(crate) const fn secret_from(&self) -> usize {
+        self.secret_from
     }
 
     /// Where the match that begins at a place ends.

@@ -157,6 +157,27 @@ impl Rule {
         })
     }
 
+    /// Texts in which the rule finds something. `<alnum:36>` stands for 36 letters and digits, and so on.
+    #[doc(hidden)]
+    pub fn samples_hit(&self) -> &[String] {
+        &self.spec.hit
+    }
+
+    /// Texts in which the rule finds nothing.
+    #[doc(hidden)]
+    pub fn samples_miss(&self) -> &[String] {
+        &self.spec.miss
+    }
+
+    /// Compiles the patterns of the rule, which else happens when they are first needed.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them. Of a rule that a [`Detector`](crate::Detector) was built with, nothing is.
+    pub fn check(&self) -> Result<(), RuleError> {
+        self.compile()
+    }
+
     /// A value of this rule, for a mask.
     pub(crate) fn masked<'a>(&'a self, value: &'a str) -> Masked<'a> {
         let set = match self.spec.set {
@@ -243,7 +264,8 @@ fn check(spec: &Spec) -> Result<Way, String> {
         if way == Way::Key {
             return Err("`before` goes with `keywords` only".to_owned());
         }
-        Pattern::check_before(before)?;
+        let grouped = pattern.contains("(?<secret") || pattern.contains("(?P<secret");
+        Pattern::check_before(before, grouped)?;
     }
     for allowed in &spec.allow {
         Pattern::check_syntax(allowed).map_err(|cause| format!("in `allow`: {cause}"))?;

@@ -11,8 +11,16 @@ pub(crate) const fn is_run(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'%' | b'+' | b'~' | b'-')
 }
 
+/// A run of these may turn out to be Base64 of something.
+pub(crate) const fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_')
+}
+
 /// Nothing looks further back than this from what makes a run a value, in bytes.
 pub(crate) const LONGEST_RUN: usize = 64;
+
+/// How much of a run is taken for Base64, in bytes.
+pub(crate) const LONGEST_BASE64: usize = 4096;
 
 impl Tail {
     /// For words that are themselves the beginning of what is masked.
@@ -24,10 +32,18 @@ impl Tail {
 
     /// The place from which the text has to be held back.
     pub(crate) fn hold(&self, text: &[u8]) -> usize {
-        let run = text.iter().rev().take(LONGEST_RUN).take_while(|byte| is_run(**byte)).count();
-        let odd = self.odd.iter().map(|word| beginning_at_end(text, word)).max();
-        text.len() - run.max(odd.unwrap_or_default())
+        let odd =
+            self.odd.iter().map(|word| beginning_at_end(text, word)).max().unwrap_or_default();
+        run_at_end(text.get(..text.len() - odd).unwrap_or_default())
     }
+}
+
+/// Where the run that a text ends with begins.
+fn run_at_end(text: &[u8]) -> usize {
+    let run = text.iter().rev().take(LONGEST_RUN).take_while(|byte| is_run(**byte)).count();
+    let base64 =
+        text.iter().rev().take(LONGEST_BASE64).take_while(|byte| is_base64(**byte)).count();
+    text.len() - run.max(base64)
 }
 
 /// How much of the beginning of a word the text ends with.
