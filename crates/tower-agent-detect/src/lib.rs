@@ -2,5 +2,12 @@
 
 mod assign;
 mod filter;
+mod json;
+mod keyed;
+mod mask;
 mod pii;
 mod text;
+mod vault;
+
+pub use mask::{Mask, Masked};
+pub use vault::{UnknownPlaceholder, Vault};
