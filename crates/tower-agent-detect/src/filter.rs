@@ -9,6 +9,7 @@ mod anchors;
 mod class;
 mod ends;
 mod numbers;
+mod table;
 mod weights;
 
 use anchors::Anchors;
@@ -79,7 +80,7 @@ impl Filter {
     /// are never found), and for numbers if these are asked for.
     pub(crate) fn new(words: &[String], numbers: bool) -> Self {
         Self {
-            anchors: Anchors::new(words, numbers),
+            anchors: Anchors::new(anchors::choose(words), numbers),
             ends: Ends::new(words, numbers),
             longest: words.iter().map(String::len).max().unwrap_or(0).max(Self::SHORTEST),
         }
@@ -109,19 +110,23 @@ impl Filter {
         }
     }
 
+    #[inline]
     fn short<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, H>) {
         let first = search.from.saturating_sub(2);
-        for (at, window) in search.text.windows(3).enumerate().skip(first) {
-            let &[first, second, third] = window else { break };
-            let window = [first, second, third];
-            let kinds = self.ends.kinds(class::window(window));
+        for (at, bytes) in (first..).zip(search.text.get(first..).unwrap_or(&[]).windows(3)) {
+            let &[first, second, third] = bytes else { return };
+            let bytes = [first, second, third];
+            let window = class::window(bytes);
+            let kinds = self.ends.table.kinds(window);
             if kinds == NOTHING {
                 continue;
             }
             if kinds & WORD != 0 {
-                self.ends.each(search.text, at, |occurrence| _ = (search.hit)(occurrence));
+                self.ends.each(search.text, window, bytes, at, |occurrence| {
+                    _ = (search.hit)(occurrence)
+                });
             }
-            search.number(kinds, window, at);
+            search.number(kinds, bytes, at);
         }
     }
 
@@ -164,24 +169,48 @@ impl Filter {
         at: usize,
         search: &mut Search<'_, H>,
     ) {
-        for (at, window) in (at..).zip(windows) {
-            let kinds = self.anchors.kinds(*window);
-            if kinds == NOTHING {
-                continue;
+        let kinds = windows.map(|window| self.anchors.kinds(window));
+        let mut left = u64::from_le_bytes(kinds) & search.interest(at);
+        while left != 0 {
+            let place = left.trailing_zeros() as usize / 8;
+            let kinds = (left >> (8 * place)) as u8;
+            left &= !(0xff << (8 * place));
+            self.place(kinds, windows.get(place).copied().unwrap_or(0), at + place, search);
+        }
+    }
+
+    #[inline]
+    fn place<H: FnMut(Occurrence) -> usize>(
+        &self,
+        kinds: u8,
+        window: Window,
+        at: usize,
+        search: &mut Search<'_, H>,
+    ) {
+        if kinds & WORD != 0 {
+            for word in self.anchors.entries(window) {
+                if let Some(occurrence) = word.at(search.text, at) {
+                    search.word(occurrence);
+                }
             }
-            if kinds & WORD != 0 {
-                self.anchors.each(search.text, *window, at, |occurrence| search.word(occurrence));
-            }
-            if kinds > WORD
-                && let Some(bytes) = search.text.get(at..).and_then(<[u8]>::first_chunk)
-            {
-                search.number(kinds, *bytes, at);
-            }
+        }
+        if kinds > WORD
+            && let Some(bytes) = search.text.get(at..).and_then(<[u8]>::first_chunk)
+        {
+            search.number(kinds, *bytes, at);
         }
     }
 }
 
 impl<H: FnMut(Occurrence) -> usize> Search<'_, H> {
+    /// The kinds that are of interest in a group: words anywhere, numbers from where they are.
+    #[inline]
+    fn interest(&self, at: usize) -> u64 {
+        const WORDS: u64 = u64::from_le_bytes([WORD; GROUP]);
+        let over = self.numbers_from.saturating_sub(at).min(GROUP) as u32;
+        WORDS | u64::MAX.checked_shl(8 * over).unwrap_or(0)
+    }
+
     #[inline]
     fn word(&mut self, occurrence: Occurrence) {
         if occurrence.end > self.from {

@@ -1,102 +1,116 @@
 //! Words by their last bytes: what has just come to its end.
 
 use super::{
-    Kind, NOTHING, Occurrence, WORD,
-    class::{self, Window},
-    numbers,
+    Kind, Occurrence,
+    class::Window,
+    table::{Table, first_window},
 };
 
 /// Words, read backwards, as a tree.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
-    /// What each window stands for. The upper half is never touched; it makes any window a valid index.
-    kinds: Box<[u8; 1 << 16]>,
+    /// Where the last three bytes of words lead to.
+    pub(super) table: Table<Branch>,
     nodes: Vec<Node>,
-    /// The branches of each node in a row, ordered by their bytes.
-    branches: Vec<(u8, u32)>,
+    branches: Vec<Branch>,
+}
+
+/// Bytes, and the node they lead to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Branch {
+    bytes: [u8; 3],
+    node: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     /// The word that begins here.
     word: Option<u32>,
+    /// Where its branches begin, and where they end.
     first: u32,
     behind: u32,
 }
 
+/// A word backwards, and its number.
+type Backwards = (Vec<u8>, u32);
+
 impl Ends {
     pub(super) fn new(words: &[String], numbers: bool) -> Self {
-        let mut kinds: Box<[u8; 1 << 16]> = Box::new([NOTHING; 1 << 16]);
-        if numbers {
-            numbers::enter(kinds.as_mut_slice());
+        let long = (0..).zip(words).filter(|(_, word)| word.len() >= 3);
+        let mut words: Vec<Backwards> =
+            long.map(|(number, word)| (word.bytes().rev().collect(), number)).collect();
+        words.sort();
+        let (mut nodes, mut branches, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        for same in words.chunk_by(|one, other| one.0.get(..3) == other.0.get(..3)) {
+            let Some(&[third, second, first]) =
+                same.first().and_then(|(word, _)| word.first_chunk())
+            else {
+                continue;
+            };
+            let node = grow(&mut nodes, &mut branches, same, 3);
+            let bytes = [first, second, third];
+            entries.extend(first_window(&bytes).map(|window| (window, Branch { bytes, node })));
         }
-        for word in words {
-            let kinds = word
-                .as_bytes()
-                .last_chunk()
-                .and_then(|end| kinds.get_mut(usize::from(class::window(*end))));
-            if let Some(kinds) = kinds {
-                *kinds |= WORD;
-            }
-        }
-        let mut backwards: Vec<(Vec<u8>, u32)> = (0..)
-            .zip(words)
-            .filter(|(_, word)| word.len() >= 3)
-            .map(|(number, word)| (word.bytes().rev().collect(), number))
-            .collect();
-        backwards.sort();
-        let mut ends = Self { kinds, nodes: Vec::new(), branches: Vec::new() };
-        ends.grow(&backwards, 0);
-        ends
-    }
-
-    /// Enters words that agree in their last `depth` bytes, and says where.
-    fn grow(&mut self, words: &[(Vec<u8>, u32)], depth: usize) -> u32 {
-        let node = self.nodes.len();
-        self.nodes.push(Node::default());
-        let (word, longer) = match words {
-            [(bytes, number), longer @ ..] if bytes.len() == depth => (Some(*number), longer),
-            longer => (None, longer),
-        };
-        let mut branches = Vec::new();
-        for same in longer.chunk_by(|one, other| one.0.get(depth) == other.0.get(depth)) {
-            if let Some(&byte) = same.first().and_then(|(bytes, _)| bytes.get(depth)) {
-                branches.push((byte, self.grow(same, depth + 1)));
-            }
-        }
-        let first = self.branches.len() as u32;
-        self.branches.extend(branches);
-        if let Some(node) = self.nodes.get_mut(node) {
-            *node = Node { word, first, behind: self.branches.len() as u32 };
-        }
-        node as u32
-    }
-
-    /// What a window stands for.
-    #[inline]
-    pub(super) fn kinds(&self, window: Window) -> u8 {
-        self.kinds.get(usize::from(window)).copied().unwrap_or(NOTHING)
+        Self { table: Table::new(entries, numbers), nodes, branches }
     }
 
     /// Calls `each` with the words of which the last three bytes stand at a place.
-    pub(super) fn each(&self, text: &[u8], at: usize, mut each: impl FnMut(Occurrence)) {
-        let end = at + 3;
-        let mut node = self.nodes.first();
-        for (start, byte) in text.get(..end).unwrap_or(&[]).iter().enumerate().rev() {
-            node = node.and_then(|node| self.branch(*node, byte.to_ascii_lowercase()));
-            match node {
-                Some(Node { word: Some(number), .. }) => {
-                    each(Occurrence { kind: Kind::Word(*number), start, end })
-                }
-                Some(_) => {}
-                None => return,
+    #[inline]
+    pub(super) fn each(
+        &self,
+        text: &[u8],
+        window: Window,
+        bytes: [u8; 3],
+        at: usize,
+        mut each: impl FnMut(Occurrence),
+    ) {
+        let Some(mut node) = self.follow(self.table.entries(window), bytes) else { return };
+        let before = text.get(..at).unwrap_or(&[]);
+        let starts = (0..=at).rev();
+        let bytes = before.iter().rev().map(Some).chain([None]);
+        for (start, byte) in starts.zip(bytes) {
+            if let Some(number) = node.word {
+                each(Occurrence { kind: Kind::Word(number), start, end: at + 3 });
             }
+            let branches =
+                self.branches.get(node.first as usize..node.behind as usize).unwrap_or(&[]);
+            let next = byte.and_then(|byte| self.follow(branches, [*byte, 0, 0]));
+            let Some(next) = next else { return };
+            node = next;
         }
     }
 
-    fn branch(&self, node: Node, byte: u8) -> Option<&Node> {
-        let branches = self.branches.get(node.first as usize..node.behind as usize)?;
-        let (_, next) = branches.iter().find(|(other, _)| *other == byte)?;
-        self.nodes.get(*next as usize)
+    #[inline]
+    fn follow(&self, branches: &[Branch], bytes: [u8; 3]) -> Option<&Node> {
+        let bytes = bytes.map(|byte| byte.to_ascii_lowercase());
+        let branch = branches.iter().find(|branch| branch.bytes == bytes)?;
+        self.nodes.get(branch.node as usize)
     }
+}
+
+/// Enters words that agree in their last `depth` bytes, and says where.
+fn grow(
+    nodes: &mut Vec<Node>,
+    branches: &mut Vec<Branch>,
+    words: &[Backwards],
+    depth: usize,
+) -> u32 {
+    let here = nodes.len();
+    nodes.push(Node::default());
+    let (word, longer) = match words {
+        [(bytes, number), longer @ ..] if bytes.len() == depth => (Some(*number), longer),
+        longer => (None, longer),
+    };
+    let mut own = Vec::new();
+    for same in longer.chunk_by(|one, other| one.0.get(depth) == other.0.get(depth)) {
+        if let Some(&byte) = same.first().and_then(|(bytes, _)| bytes.get(depth)) {
+            own.push(Branch { bytes: [byte, 0, 0], node: grow(nodes, branches, same, depth + 1) });
+        }
+    }
+    let first = branches.len() as u32;
+    branches.append(&mut own);
+    if let Some(node) = nodes.get_mut(here) {
+        *node = Node { word, first, behind: branches.len() as u32 };
+    }
+    here as u32
 }
