@@ -6,10 +6,10 @@
 )]
 
 mod anchors;
+mod buckets;
 mod class;
 mod ends;
 mod numbers;
-mod table;
 mod weights;
 
 use anchors::Anchors;
@@ -80,7 +80,7 @@ impl Filter {
     /// are never found), and for numbers if these are asked for.
     pub(crate) fn new(words: &[String], numbers: bool) -> Self {
         Self {
-            anchors: Anchors::new(anchors::choose(words), numbers),
+            anchors: Anchors::new(words, numbers),
             ends: Ends::new(words, numbers),
             longest: words.iter().map(String::len).max().unwrap_or(0).max(Self::SHORTEST),
         }
@@ -110,26 +110,41 @@ impl Filter {
         }
     }
 
+    /// Looks at each new byte as the last one of something.
     #[inline]
     fn short<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, H>) {
-        let first = search.from.saturating_sub(2);
-        for (at, bytes) in (first..).zip(search.text.get(first..).unwrap_or(&[]).windows(3)) {
-            let &[first, second, third] = bytes else { return };
-            let bytes = [first, second, third];
-            let window = class::window(bytes);
-            let kinds = self.ends.table.kinds(window);
-            if kinds == NOTHING {
-                continue;
+        let (old, new) = search.text.split_at_checked(search.from).unwrap_or((search.text, &[]));
+        let last = old.get(old.len().saturating_sub(3)..).unwrap_or(&[]);
+        let mut window = last.iter().fold(0, |window, byte| class::next(window, *byte));
+        let mut before = self.ends.marks(window);
+        for (at, byte) in (search.from..).zip(new) {
+            window = class::next(window, *byte);
+            let marks = self.ends.marks(window);
+            let met = ends::meet(before, marks);
+            if met != 0 {
+                self.end(met, at + 1, search);
             }
-            if kinds & WORD != 0 {
-                self.ends.each(search.text, window, bytes, at, |occurrence| {
-                    _ = (search.hit)(occurrence)
-                });
-            }
-            search.number(kinds, bytes, at);
+            before = marks;
         }
     }
 
+    #[inline(never)]
+    fn end<H: FnMut(Occurrence) -> usize>(
+        &self,
+        met: ends::Marks,
+        end: usize,
+        search: &mut Search<'_, H>,
+    ) {
+        let text = search.text.get(..end).unwrap_or(&[]);
+        if ends::word(met) {
+            self.ends.each(text, |occurrence| _ = (search.hit)(occurrence));
+        }
+        if let Some(bytes) = text.last_chunk() {
+            search.number(ends::number(met), *bytes, end - 3);
+        }
+    }
+
+    #[inline(never)]
     fn long<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, H>) {
         let mut at = search.from.saturating_sub(self.behind());
         while let Some(block) = search.text.get(at..).and_then(<[u8]>::first_chunk) {
@@ -188,7 +203,7 @@ impl Filter {
         search: &mut Search<'_, H>,
     ) {
         if kinds & WORD != 0 {
-            for word in self.anchors.entries(window) {
+            for word in self.anchors.words.at(window, search.text, at) {
                 if let Some(occurrence) = word.at(search.text, at) {
                     search.word(occurrence);
                 }

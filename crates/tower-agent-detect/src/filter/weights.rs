@@ -1,14 +1,16 @@
 //! How often mixed text has a window.
 
-use super::{
-    class::{self, Window},
-    table::first_window,
-};
+use std::sync::LazyLock;
+
+use super::class::{self, Window};
 
 /// The windows that are most common in source of several languages, prose, configuration and logs, all weighing the
 /// same. Each line has a letter, `a` for once in a million bytes and each one after it for twice as much, and then
 /// windows by a byte of each class.
 const COMMON: &str = include_str!("common.txt");
+
+/// How often mixed text has each window.
+pub(super) static WEIGHTS: LazyLock<Weights> = LazyLock::new(Weights::new);
 
 /// How often a million bytes have each window.
 pub(super) struct Weights {
@@ -22,7 +24,7 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         let mut weights = Self {
             windows: vec![0.0; class::WINDOWS],
             pairs: vec![1.0; 1 << 10],
@@ -39,7 +41,7 @@ impl Weights {
 
     fn enter(&mut self, weight: f32, windows: &[u8]) {
         self.least = self.least.min(weight);
-        for window in windows.chunks_exact(3).filter_map(first_window) {
+        for window in windows.chunks_exact(3).filter_map(class::first) {
             let [pair, single, _] = split(window);
             for (weights, at) in
                 [(&mut self.windows, window), (&mut self.pairs, pair), (&mut self.singles, single)]
