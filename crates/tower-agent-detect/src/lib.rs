@@ -2,5 +2,6 @@
 
 mod assign;
 mod filter;
+mod judge;
 mod pii;
 mod text;
