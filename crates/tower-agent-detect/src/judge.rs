@@ -13,7 +13,8 @@ use crate::{
 pub(crate) use name::Strength;
 use name::{AUTHORIZATION, Kind, PASSWORD};
 use value::{
-    Shape, begins_with_algorithm, is_code, is_identifier, is_none, is_prose, is_telling_name,
+    Shape, begins_with_algorithm, is_code, is_compound, is_identifier, is_none, is_prose,
+    is_telling_name,
 };
 
 /// What the generic names have in them. A name is judged where one of these stands.
@@ -156,7 +157,9 @@ fn judge(text: &Text<'_>, value: &Value, name: &[u8], kind: Kind) -> Result<Opti
 impl Case<'_, '_> {
     /// Behind `Authorization: Bearer`.
     fn is_credential(&self) -> bool {
-        self.shape.length >= 4 && (!self.shape.letters_only() || self.shape.is_mixed())
+        let letters =
+            |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_' | b'=' | b':');
+        self.shape.length >= 4 && (self.shape.is_mixed() || !self.bytes.iter().all(letters))
     }
 
     /// Whether a closing tag follows.
@@ -181,7 +184,7 @@ impl Case<'_, '_> {
 
     fn is_quoted_secret(&self) -> bool {
         let Self { bytes, shape, kind, .. } = self;
-        if is_telling_name(bytes) && shape.digits == 0 {
+        if is_telling_name(bytes, shape) || !self.is_paired() {
             return false;
         }
         let assigned = matches!(
@@ -193,11 +196,15 @@ impl Case<'_, '_> {
                 | Operator::Flag
         );
         match kind.strength {
-            Strength::Strong if shape.blanks > 0 => assigned && !is_prose(bytes),
+            Strength::Strong if shape.blanks > 0 => {
+                assigned && (self.is_data() || kind.rule == PASSWORD) && !is_prose(bytes)
+            }
             Strength::Strong if assigned && (self.is_data() || kind.rule == PASSWORD) => true,
             Strength::Strong if assigned => shape.is_odd(),
             Strength::Strong => shape.is_odd() && shape.digits > 0,
-            Strength::Medium if self.is_data() => shape.blanks == 0 && shape.length >= 3,
+            Strength::Medium if self.is_data() => {
+                shape.blanks == 0 && shape.length >= 3 && !is_compound(bytes, shape)
+            }
             Strength::Medium => shape.is_random(10),
             Strength::Weak => shape.is_random(16),
         }
@@ -207,15 +214,10 @@ impl Case<'_, '_> {
         let Self { bytes, shape, kind, .. } = self;
         let generated = shape.is_random(16);
         let operator = self.value.operator;
-        if !generated && (is_code(bytes) || begins_with_algorithm(bytes))
-            || self.after == Some(b'<') && is_identifier(bytes) && !generated
-        {
+        if !generated && (is_code(bytes) || begins_with_algorithm(bytes) || self.names_a_secret()) {
             return Ok(false);
         }
-        if is_telling_name(bytes)
-            && !(self.is_constant() && self.is_tight() && shape.digits > 0)
-            && !generated
-        {
+        if is_identifier(bytes) && self.is_type()? {
             return Ok(false);
         }
         let passes =
@@ -237,6 +239,38 @@ impl Case<'_, '_> {
         }
     }
 
+    /// Whether what follows says that the value is a type: its parameters, or the value proper.
+    fn is_type(&self) -> Result<bool, Stop> {
+        let mut at = self.end;
+        while at < self.end.saturating_add(LINE) && self.text.byte(at)? == Some(b' ') {
+            at = at.saturating_add(1);
+        }
+        let next = self.text.byte(at)?;
+        Ok(self.after == Some(b'<')
+            || self.value.operator == Operator::Colon && at > self.end && next == Some(b'='))
+    }
+
+    /// Whether a quote or a mark of its own says that these are a name and a value.
+    fn is_paired(&self) -> bool {
+        let quote = self.value.quote.map_or(0, |quote| quote.mark);
+        let short = self.name.iter().rev().take(4).rev().all(|byte| b"pasPAS".contains(byte));
+        match self.value.operator {
+            Operator::Comma => {
+                matches!(self.text.before(self.value.operator_at), Ok(Some(b'"' | b'\'' | b'`')))
+            }
+            Operator::Space => quote != b'`' && !short,
+            Operator::Call => !short,
+            _ => true,
+        }
+    }
+
+    /// Whether the value is a name like `password2`, where no environment is set.
+    fn names_a_secret(&self) -> bool {
+        let set = self.is_constant() && self.is_tight() && self.shape.digits > 0;
+        !set && is_telling_name(self.bytes, &Shape::default())
+            || is_telling_name(self.bytes, &self.shape)
+    }
+
     /// `name=value`.
     fn is_assigned(&self) -> Result<bool, Stop> {
         let shape = &self.shape;
@@ -250,7 +284,8 @@ impl Case<'_, '_> {
         if word && shape.digits == 0 {
             return Ok(self.begins_line() && self.ends_line()? && self.is_small_word());
         }
-        Ok(shape.is_odd() && (!word || self.ends_openly()? || self.after == Some(b',')))
+        let number = shape.digits == shape.length;
+        Ok(shape.is_odd() && !number && (!word || self.ends_openly()? || self.after == Some(b',')))
     }
 
     /// `name: value`.
@@ -361,7 +396,7 @@ pub(crate) fn is_sensitive_key(key: &str) -> bool {
 pub(crate) fn is_secret_value(value: &str, quoted: bool) -> bool {
     let value = value.as_bytes();
     let shape = Shape::of(value);
-    let named = is_telling_name(value) && shape.digits == 0;
+    let named = is_telling_name(value, &shape);
     let prose = shape.blanks > 0 && is_prose(value);
     let code = !quoted && !shape.is_random(16) && (is_code(value) || !shape.is_odd());
     !is_none(value, &shape) && !named && !prose && !code

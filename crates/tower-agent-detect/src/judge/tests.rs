@@ -324,8 +324,8 @@ fn values_of_structured_data_are_secrets_unless_they_are_plainly_none() {
 
 #[test]
 fn lists_that_are_searched_are_sorted() {
-    use words::{CHANCE, KEYS, NONE, OTHER, PROSE, TAILS, TOKENS};
-    for list in [CHANCE, KEYS, NONE, OTHER, PROSE, TAILS, TOKENS] {
+    use words::{CHANCE, FILES, KEYS, NONE, OTHER, PROSE, TAILS, TOKENS};
+    for list in [CHANCE, FILES, KEYS, NONE, OTHER, PROSE, TAILS, TOKENS] {
         let unsorted = list.windows(2).find(|pair| pair[0] >= pair[1]);
         assert_eq!(unsorted, None);
     }

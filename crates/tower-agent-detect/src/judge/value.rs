@@ -2,7 +2,7 @@
 
 use super::{
     name,
-    words::{ALGORITHMS, NONE, PROSE, STAND_INS, begins_with, ends_with, holds, lists},
+    words::{ALGORITHMS, FILES, NONE, PROSE, STAND_INS, begins_with, ends_with, holds, lists},
 };
 
 /// What a value is made of.
@@ -17,6 +17,8 @@ pub(super) struct Shape {
     pub(super) odd: usize,
     /// Places where a letter or digit follows one of another sort, except where a word begins with a capital.
     changes: usize,
+    /// Stretches of letters and digits of one sort.
+    runs: usize,
     /// Which ASCII characters there are.
     set: u128,
 }
@@ -42,6 +44,7 @@ impl Shape {
             }
             shape.changes +=
                 usize::from(sort != last && sort * last != 0 && (last, sort) != (3, 2));
+            shape.runs += usize::from(sort != last && sort != 0);
             shape.set |= 1_u128.checked_shl(u32::from(*byte)).unwrap_or_default();
             last = sort;
         }
@@ -57,7 +60,8 @@ impl Shape {
             && self.digits * 4 >= length
             && self.lower + self.upper > 0
             && changes > 0;
-        length >= least && self.blanks == 0 && distinct >= 7 && (mixed || digits)
+        let runs = length >= 16 && self.runs * 2 >= length;
+        length >= least && self.blanks == 0 && distinct >= 7 && (mixed || digits || runs)
     }
 
     /// Whether it is no ordinary word: it has digits, signs, or capitals in odd places.
@@ -77,6 +81,7 @@ impl Shape {
 
 /// Whether a value is plainly no secret: empty, a stand-in, a reference, a path, or masked already.
 pub(super) fn is_none(value: &[u8], shape: &Shape) -> bool {
+    let whole = value;
     let value = value.trim_ascii();
     value.is_empty()
         || lists(NONE, value)
@@ -84,6 +89,8 @@ pub(super) fn is_none(value: &[u8], shape: &Shape) -> bool {
         || is_reference(value)
         || is_address(value, shape)
         || is_encrypted(value)
+        || is_expression(whole)
+        || is_dotted_number(value, shape)
         || is_algorithm(value, shape)
         || (!shape.is_random(16) && is_stand_in(value))
 }
@@ -155,20 +162,35 @@ fn is_address(value: &[u8], shape: &Shape) -> bool {
     ];
     let begins = path.iter().any(|begin| begins_with(value, begin));
     let drive = matches!(value, [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
-    let (stem, extension) = match value.iter().rposition(|byte| *byte == b'.') {
-        Some(at) => value.split_at(at),
-        None => (value, &b""[..]),
-    };
-    let file = (3..=5).contains(&extension.len())
-        && extension.iter().skip(1).all(u8::is_ascii_lowercase)
-        && !stem.is_empty()
-        && shape.odd == 0;
+    let extension = value.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+    let file = extension.len() < value.len() && shape.odd == 0 && lists(FILES, extension);
     scheme || !shape.is_random(16) && (begins || drive || file)
 }
 
 fn is_encrypted(value: &[u8]) -> bool {
     let marks = [&b"enc["[..], b"enc(", b"$ansible_vault", b"u2fsdgvk", b"vault:"];
     marks.iter().any(|mark| begins_with(value, mark))
+}
+
+/// A regular expression, or what stands between two texts of a program that are put together.
+fn is_expression(value: &[u8]) -> bool {
+    let joins = match value {
+        [b' ' | b'\t', ..] => true,
+        [b',' | b';' | b')', rest @ ..] => {
+            rest.first().is_none_or(|byte| matches!(byte, b' ' | b')'))
+        }
+        _ => false,
+    };
+    let classes = [&b"[a-z"[..], b"[0-9", b"[^", b"(?", b"\\d", b"\\w", b"\\s", b".*", b".+"];
+    joins || value.first() == Some(&b'^') || classes.iter().any(|class| holds(value, class))
+}
+
+/// The number of an object or a version, an address, or a number of a program.
+fn is_dotted_number(value: &[u8], shape: &Shape) -> bool {
+    let dotted =
+        value.contains(&b'.') && value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let hexadecimal = begins_with(value, b"0x") && shape.length <= 10;
+    dotted || hexadecimal
 }
 
 fn is_stand_in(value: &[u8]) -> bool {
@@ -194,8 +216,8 @@ pub(super) fn is_identifier(value: &[u8]) -> bool {
     first && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(byte))
 }
 
-/// Whether a value names a secret instead of being one: `user_password`, `X-Api-Key`.
-pub(super) fn is_telling_name(value: &[u8]) -> bool {
+/// Whether a value names a secret instead of being one: `user_password`, `X-Api-Key`, `TRAFFIC_SECRET_0`.
+pub(super) fn is_telling_name(value: &[u8], shape: &Shape) -> bool {
     let telling = [
         &b"password"[..],
         b"passwd",
@@ -207,9 +229,19 @@ pub(super) fn is_telling_name(value: &[u8]) -> bool {
         b"api-key",
         b"credential",
     ];
+    let short = ["auth", "key", "pass", "passwd", "pw", "pwd", "tok"];
+    let digits = value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let numbered = digits > 0
+        && value.iter().rev().nth(digits).is_some_and(|byte| matches!(byte, b'_' | b'-'));
     is_identifier(value)
-        && (telling.iter().any(|word| holds(value, word))
-            || lists(&["auth", "key", "pass", "passwd", "pw", "pwd", "tok"], name::pop(value).1))
+        && (shape.digits == 0 || numbered && shape.digits == digits)
+        && (telling.iter().any(|word| holds(value, word)) || lists(&short, name::pop(value).1))
+}
+
+/// Whether a value is a name of several words, without digits.
+pub(super) fn is_compound(value: &[u8], shape: &Shape) -> bool {
+    let parts = value.iter().any(|byte| matches!(byte, b'_' | b'-' | b'.'));
+    parts && shape.digits == 0 && !shape.is_random(16) && is_identifier(value)
 }
 
 /// Whether a value is a piece of a program: a path, a call, a member.
