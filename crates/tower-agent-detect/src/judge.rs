@@ -13,8 +13,8 @@ use crate::{
 pub(crate) use name::Strength;
 use name::{AUTHORIZATION, Kind, PASSWORD};
 use value::{
-    Shape, begins_with_algorithm, is_code, is_compound, is_identifier, is_none, is_prose,
-    is_telling_name,
+    Shape, begins_with_algorithm, is_code, is_compound, is_filler, is_identifier, is_none,
+    is_prose, is_telling_name,
 };
 
 /// What the generic names have in them. A name is judged where one of these stands.
@@ -140,7 +140,7 @@ fn judge(text: &Text<'_>, value: &Value, name: &[u8], kind: Kind) -> Result<Opti
     let after = text.byte(end)?;
     let shape = Shape::of(bytes);
     let case = Case { text, value, name, kind, bytes, shape, end, after };
-    if is_none(bytes, &case.shape) {
+    if is_none(bytes, &case.shape) || kind.rule != PASSWORD && is_filler(bytes, &case.shape) {
         return Ok(None);
     }
     let secret = match value.quote {
@@ -199,7 +199,10 @@ impl Case<'_, '_> {
             Strength::Strong if shape.blanks > 0 => {
                 assigned && (self.is_data() || kind.rule == PASSWORD) && !is_prose(bytes)
             }
-            Strength::Strong if assigned && (self.is_data() || kind.rule == PASSWORD) => true,
+            Strength::Strong if self.is_data() => {
+                !bytes.contains(&b'_') || !is_compound(bytes, shape)
+            }
+            Strength::Strong if assigned && kind.rule == PASSWORD => true,
             Strength::Strong if assigned => shape.is_odd(),
             Strength::Strong => shape.is_odd() && shape.digits > 0,
             Strength::Medium if self.is_data() => {
@@ -220,8 +223,10 @@ impl Case<'_, '_> {
         if is_identifier(bytes) && self.is_type()? {
             return Ok(false);
         }
-        let passes =
-            matches!(operator, Operator::Equals | Operator::Colon | Operator::Flag | Operator::Is);
+        let passes = matches!(
+            operator,
+            Operator::Equals | Operator::Colon | Operator::Flag | Operator::Is | Operator::Pair
+        );
         match kind.strength {
             _ if !passes => Ok(false),
             Strength::Weak => Ok(generated),
@@ -233,7 +238,7 @@ impl Case<'_, '_> {
             Strength::Strong => match operator {
                 Operator::Equals => self.is_assigned(),
                 Operator::Colon => self.is_entry(),
-                Operator::Flag => self.is_flag(),
+                Operator::Flag | Operator::Pair => self.is_word_or_odd(),
                 _ => Ok(kind.rule == PASSWORD && shape.is_odd() && shape.digits > 0),
             },
         }
@@ -285,7 +290,11 @@ impl Case<'_, '_> {
             return Ok(self.begins_line() && self.ends_line()? && self.is_small_word());
         }
         let number = shape.digits == shape.length;
-        Ok(shape.is_odd() && !number && (!word || self.ends_openly()? || self.after == Some(b',')))
+        let odd = shape.digits > 0 || self.kind.rule == PASSWORD && shape.is_odd();
+        Ok(shape.is_odd()
+            && odd
+            && !number
+            && (!word || self.ends_openly()? || self.after == Some(b',')))
     }
 
     /// `name: value`.
@@ -310,8 +319,8 @@ impl Case<'_, '_> {
         Ok(odd && !self.is_argument()?)
     }
 
-    /// `--name value`.
-    fn is_flag(&self) -> Result<bool, Stop> {
+    /// `--name value`, or `name: NAME` and `value: value`.
+    fn is_word_or_odd(&self) -> Result<bool, Stop> {
         let shape = &self.shape;
         Ok(shape.is_odd() || shape.length >= 6 && self.is_small_word() && self.ends_line()?)
     }

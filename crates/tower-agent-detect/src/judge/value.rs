@@ -60,13 +60,18 @@ impl Shape {
             && self.digits * 4 >= length
             && self.lower + self.upper > 0
             && changes > 0;
-        let runs = length >= 16 && self.runs * 2 >= length;
+        let runs = length >= 16 && self.digits > 0 && self.runs * 2 >= length;
         length >= least && self.blanks == 0 && distinct >= 7 && (mixed || digits || runs)
     }
 
     /// Whether it is no ordinary word: it has digits, signs, or capitals in odd places.
     pub(super) const fn is_odd(&self) -> bool {
         self.length >= 4 && (self.digits > 0 || self.odd > 0 || self.changes >= 3)
+    }
+
+    /// Whether it is one character, or two or three, over and over.
+    pub(super) const fn is_uniform(&self) -> bool {
+        self.length >= 8 && self.set.count_ones() <= 3
     }
 
     /// Whether capitals stand inside words.
@@ -93,6 +98,12 @@ pub(super) fn is_none(value: &[u8], shape: &Shape) -> bool {
         || is_dotted_number(value, shape)
         || is_algorithm(value, shape)
         || (!shape.is_random(16) && is_stand_in(value))
+}
+
+/// A key whose characters are nearly all the same one, as in manuals.
+pub(super) fn is_filler(value: &[u8], shape: &Shape) -> bool {
+    let run = value.chunk_by(|one, other| one == other).map(<[u8]>::len).max().unwrap_or_default();
+    shape.is_uniform() || run >= 12 && run * 2 >= value.len()
 }
 
 /// Asterisks, dots and the like, also in the middle.
