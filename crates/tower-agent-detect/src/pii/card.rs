@@ -26,7 +26,9 @@ pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>
         if !number.push(text, group.start, group.end) {
             break;
         }
-        if let Some(sure) = number.judge(text, start) && ends_number(text, group.end)? {
+        if let Some(sure) = number.judge(text, start)
+            && ends_number(text, group.end)?
+        {
             best = Some(Found { kind: Kind::Card, start, end: group.end, sure });
         }
     }
@@ -73,7 +75,9 @@ impl Number {
     fn push(&mut self, text: &Text<'_>, start: usize, end: usize) -> bool {
         let group = text.bytes().get(start..end).unwrap_or_default();
         let until = self.len.saturating_add(group.len());
-        let (Some(place), Some(shape)) = (self.digits.get_mut(self.len..until), self.shape.get_mut(self.groups)) else {
+        let (Some(place), Some(shape)) =
+            (self.digits.get_mut(self.len..until), self.shape.get_mut(self.groups))
+        else {
             return false;
         };
         place.copy_from_slice(group);
@@ -86,10 +90,15 @@ impl Number {
     /// Whether this is a card, and if so, whether that is sure.
     fn judge(&self, text: &Text<'_>, start: usize) -> Option<bool> {
         let digits = self.digits.get(..self.len)?;
-        if digits.len() < MIN_DIGITS || !is_issued(digits) || !luhn(digits) || is_constant(digits) {
+        let is_issued = is_issued(digits);
+        if digits.len() < MIN_DIGITS
+            || !is_issued && !is_made_up(digits)
+            || !luhn(digits)
+            || is_constant(digits)
+        {
             return None;
         }
-        if self.is_usual() {
+        if is_issued && self.is_usual() {
             return Some(true);
         }
         (self.may_be_grouped() && context::speaks_of(text, start, Topic::Card)).then_some(false)
@@ -108,7 +117,10 @@ impl Number {
 
     fn may_be_grouped(&self) -> bool {
         let shape = self.shape.get(..self.groups).unwrap_or_default();
-        shape.len() == 1 || (!self.mixed && self.separator != Some(b'.') && shape.iter().all(|len| (2..=8).contains(len)))
+        shape.len() == 1
+            || (!self.mixed
+                && self.separator != Some(b'.')
+                && shape.iter().all(|len| (2..=8).contains(len)))
     }
 }
 
@@ -129,6 +141,11 @@ fn is_issued(digits: &[u8]) -> bool {
         (1000..=1999, 15) => true,
         _ => false,
     }
+}
+
+/// Whether the digits begin like ones of JCB that are not given out yet, but often made up.
+const fn is_made_up(digits: &[u8]) -> bool {
+    matches!(digits, [b'3', b'5', ..]) && digits.len() == 16
 }
 
 /// Whether the last digit checks the others.

@@ -28,6 +28,7 @@ impl Group {
 /// Runs of digits with one or two separators between each two.
 #[derive(Debug)]
 pub(super) struct Cluster {
+    start: usize,
     groups: [Group; MAX_GROUPS],
     len: usize,
     /// Whether more groups follow than are read here.
@@ -41,7 +42,8 @@ pub(super) struct Groups<'a>(pub(super) &'a [Group]);
 impl Cluster {
     /// Reads the groups from `start` on, where a digit stands.
     pub(super) fn read(text: &Text<'_>, start: usize) -> Result<Self, Unknown> {
-        let mut cluster = Self { groups: [Group::default(); MAX_GROUPS], len: 0, cut: false };
+        let mut cluster =
+            Self { start, groups: [Group::default(); MAX_GROUPS], len: 0, cut: false };
         let mut at = start;
         while let Some(end) = digits(text, at)? {
             let Some(group) = cluster.groups.get_mut(cluster.len) else { break };
@@ -63,7 +65,9 @@ impl Cluster {
     /// Whether hexadecimal digits or colons touch the digits.
     pub(super) fn is_hexadecimal(&self, text: &Text<'_>) -> bool {
         let touches = |byte: u8| byte == b':' || byte.is_ascii_hexdigit();
-        let (Some(first), Some(last)) = (self.groups().first(), self.groups().last()) else { return false };
+        let (Some(first), Some(last)) = (self.groups().first(), self.groups().last()) else {
+            return false;
+        };
         touches(back(text, first.start))
             || touches(here(text, last.end))
             || self.groups().iter().any(|group| here(text, group.end) == b':')
@@ -71,19 +75,26 @@ impl Cluster {
     }
 
     /// Pushes the numbers among the groups, and says where the next cluster may begin.
-    pub(super) fn look(&self, text: &Text<'_>, from: usize, found: &mut Vec<Found>) -> Result<usize, Unknown> {
+    pub(super) fn look(
+        &self,
+        text: &Text<'_>,
+        from: usize,
+        found: &mut Vec<Found>,
+    ) -> Result<usize, Unknown> {
         let mut groups = self.groups();
         let mut from = from;
         let mut taken = 0_usize;
         while let Some(first) = groups.first() {
             let ahead = Groups(groups);
-            if !ahead.may_hold_anything(text) {
+            if !ahead.may_hold_anything(text) && phone::lead(text, first.start, from) == first.start
+            {
                 return Ok(self.end());
             }
             if self.cut && taken >= REACH {
                 return Ok(first.start);
             }
-            let number = if begins_word(text, first.start) { ahead.number(text, from)? } else { None };
+            let number =
+                if begins_word(text, first.start) { ahead.number(text, from)? } else { None };
             let end = number.map_or(first.end, |number| number.end);
             found.extend(number);
             let rest = groups.iter().position(|group| group.start >= end).unwrap_or(groups.len());
@@ -94,8 +105,9 @@ impl Cluster {
         Ok(from.max(self.end()))
     }
 
+    /// Where the last group ends; past the first digits of a run that is too long for a group.
     fn end(&self) -> usize {
-        self.groups().last().map_or(0, |group| group.end)
+        self.groups().last().map_or(self.start.saturating_add(MAX_RUN), |group| group.end)
     }
 }
 
@@ -103,7 +115,8 @@ impl Groups<'_> {
     fn may_hold_anything(&self, text: &Text<'_>) -> bool {
         let digits: usize = self.0.iter().map(|group| group.len()).sum();
         digits >= MIN_DIGITS
-            || self.0.len() >= 4 && self.0.iter().filter(|group| here(text, group.end) == b'.').count() >= 3
+            || self.0.len() >= 4
+                && self.0.iter().filter(|group| here(text, group.end) == b'.').count() >= 3
     }
 
     /// The number that begins with the first group.
@@ -136,7 +149,8 @@ impl Groups<'_> {
 
     /// Whether the groups begin with ones of these lengths.
     pub(super) fn are(&self, lengths: &[usize]) -> bool {
-        self.0.len() >= lengths.len() && self.0.iter().zip(lengths).all(|(group, length)| group.len() == *length)
+        self.0.len() >= lengths.len()
+            && self.0.iter().zip(lengths).all(|(group, length)| group.len() == *length)
     }
 }
 
@@ -163,7 +177,8 @@ fn next_group(text: &Text<'_>, end: usize) -> Result<Option<usize>, Unknown> {
     if second.is_ascii_digit() {
         return Ok(Some(place));
     }
-    let pair = matches!((first, second), (b')', b' ' | b'-' | b'.' | b'/') | (b' ' | b'-' | b'.', b'('));
+    let pair =
+        matches!((first, second), (b')', b' ' | b'-' | b'.' | b'/') | (b' ' | b'-' | b'.', b'('));
     let place = place.saturating_add(1);
     Ok((pair && peek(text, place)?.is_ascii_digit()).then_some(place))
 }

@@ -14,11 +14,20 @@ const MAX_ZONE: usize = 16;
 /// Looks for four numbers with dots, from the first group on.
 pub(super) fn dotted(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>, Unknown> {
     let start = groups.first().start;
-    if groups.separator(text, 2) != Some(b'.') || groups.separator(text, 0) != Some(b'.') || !begins_dotted(text, start) {
+    if groups.separator(text, 2) != Some(b'.')
+        || groups.separator(text, 0) != Some(b'.')
+        || !begins_dotted(text, start)
+    {
         return Ok(None);
     }
     let Some(end) = quad(text, start)? else { return Ok(None) };
-    if !ends_dotted(text, groups, end)? || is_version(text, start) {
+    if !ends_dotted(text, groups, end)? || is_version(text, start) || is_heading(text, start, end)?
+    {
+        return Ok(None);
+    }
+    if is_object_identifier(text.bytes().get(start..end).unwrap_or_default())
+        && !matches!(peek(text, end)?, b':' | b'/')
+    {
         return Ok(None);
     }
     let end = prefix_length(text, end, 32)?;
@@ -26,10 +35,22 @@ pub(super) fn dotted(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Foun
 }
 
 fn begins_dotted(text: &Text<'_>, start: usize) -> bool {
-    let before = back(text, start);
-    begins_word(text, start)
-        && before != b'.'
-        && !(matches!(before, b'-' | b'+' | b'~') && is_word(back(text, start.saturating_sub(1))))
+    let place = start.saturating_sub(1);
+    let is_continued = match back(text, start) {
+        b'.' => true,
+        b'-' => is_word(back(text, place)) && !ends_fraction(text, place),
+        b'+' | b'~' => is_word(back(text, place)),
+        _ => false,
+    };
+    begins_word(text, start) && !is_continued
+}
+
+/// Whether up to three digits behind a dot end before a place: the address at the other end of a range.
+fn ends_fraction(text: &Text<'_>, end: usize) -> bool {
+    let digits = (0..3)
+        .take_while(|behind| back(text, end.saturating_sub(*behind)).is_ascii_digit())
+        .count();
+    digits > 0 && back(text, end.saturating_sub(digits)) == b'.'
 }
 
 /// Whether the four numbers are no part of a longer version. Of five numbers the first four count where the first one
@@ -38,10 +59,14 @@ fn ends_dotted(text: &Text<'_>, groups: &Groups<'_>, end: usize) -> Result<bool,
     let next = peek(text, end)?;
     let further = peek(text, end.saturating_add(1))?;
     Ok(match next {
-        b'.' if further.is_ascii_digit() => groups.first().len() == 3 && groups.separator(text, 4) != Some(b'.'),
+        b'.' if further.is_ascii_digit() => {
+            groups.first().len() == 3 && groups.separator(text, 4) != Some(b'.')
+        }
         b'.' => !is_word(further),
         b'-' => {
-            !is_word(further) || groups.separator(text, 3) == Some(b'-') && groups.separator(text, 4) == Some(b'.')
+            !is_word(further)
+                || groups.separator(text, 3) == Some(b'-')
+                    && groups.separator(text, 4) == Some(b'.')
         }
         b'+' | b'~' => !is_word(further),
         _ => !is_word(next),
@@ -80,8 +105,36 @@ fn is_version(text: &Text<'_>, start: usize) -> bool {
     }
     words.next().is_some_and(|word| {
         let word = word.as_bytes();
-        has(word, b"version") || matches!(word, b"v" | b"ver" | b"release" | b"section" | b"sections" | b"sec" | b"chapter")
+        has(word, b"version")
+            || matches!(
+                word,
+                b"v" | b"ver" | b"rv" | b"release" | b"section" | b"sections" | b"sec" | b"chapter"
+            )
+            || word.ends_with("§".as_bytes())
     })
+}
+
+/// Whether a line begins with these numbers, and a full stop follows: `2.1.1.1. As a result`.
+fn is_heading(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
+    let begins_line =
+        matches!(back(text, start), 0 | b'\n') && here(text, start.saturating_add(1)) == b'.';
+    Ok(begins_line && peek(text, end)? == b'.' && peek(text, end.saturating_add(1))? == b' ')
+}
+
+/// Whether certificates know these numbers as the name of an attribute, an extension or an algorithm.
+fn is_object_identifier(numbers: &[u8]) -> bool {
+    [
+        b"2.5.4.".as_slice(),
+        b"2.5.8.",
+        b"2.5.13.",
+        b"2.5.29.",
+        b"1.3.6.",
+        b"1.3.14.",
+        b"1.3.101.",
+        b"1.3.132.",
+    ]
+    .iter()
+    .any(|arc| numbers.starts_with(arc))
 }
 
 /// Where an address ends that may be followed by the length of its network.
@@ -124,7 +177,12 @@ impl Token {
     }
 
     /// Pushes the address this is, and says where the next token may begin.
-    pub(super) fn look(self, text: &Text<'_>, from: usize, found: &mut Vec<Found>) -> Result<usize, Unknown> {
+    pub(super) fn look(
+        self,
+        text: &Text<'_>,
+        from: usize,
+        found: &mut Vec<Found>,
+    ) -> Result<usize, Unknown> {
         let address = match mac::mac(text, self.start)? {
             Some(address) => Some(address),
             None => self.version_six(text)?,
@@ -154,7 +212,10 @@ impl Token {
             return Ok(None);
         }
         let Some(address) = Address::read(text, self.start)? else { return Ok(None) };
-        if !address.is_complete() || !address.is_plausible(text, self.start) || !ends_address(text, address.end)? {
+        if !address.is_complete()
+            || !address.is_plausible(text, self.start)
+            || !ends_address(text, address.end)?
+        {
             return Ok(None);
         }
         let end = zone(text, self.start, address.end)?;
@@ -165,7 +226,8 @@ impl Token {
     /// Whether an address may begin here, rather than a path of a program.
     fn begins_address(self, text: &Text<'_>) -> bool {
         let before = back(text, self.start);
-        let is_path = here(text, self.start) == b':' && matches!(before, b'>' | b')' | b']' | b'}' | b'$' | b'<');
+        let is_path = here(text, self.start) == b':'
+            && matches!(before, b'>' | b')' | b']' | b'}' | b'$' | b'<');
         begins_word(text, self.start) && !matches!(before, b':' | b'.') && !is_path
     }
 }
@@ -220,9 +282,11 @@ impl Address {
         }
         self.digits |= digits;
         self.uneven |= len != 2;
-        if !letters && peek(text, at)? == b'.' && peek(text, at.saturating_add(1))?.is_ascii_digit() {
+        if !letters && peek(text, at)? == b'.' && peek(text, at.saturating_add(1))?.is_ascii_digit()
+        {
             // More groups than there can be, unless four numbers follow.
-            self.groups = self.groups.saturating_add(if self.has_quad(text, start)? { 2 } else { 9 });
+            self.groups =
+                self.groups.saturating_add(if self.has_quad(text, start)? { 2 } else { 9 });
             return Ok(true);
         }
         self.groups = self.groups.saturating_add(if len > 4 { 9 } else { 1 });
@@ -268,12 +332,14 @@ impl Address {
             return false;
         }
         if self.dotted || !self.compressed {
-            return self.uneven;
+            return self.dotted || self.uneven;
         }
-        let head = [0, 1, 2, 3, 4].map(|ahead| here(text, start.saturating_add(ahead)).to_ascii_lowercase());
+        let head = [0, 1, 2, 3, 4]
+            .map(|ahead| here(text, start.saturating_add(ahead)).to_ascii_lowercase());
         match head {
-            [b':', b':', b'f', b'3' | b'6', _] => false,
-            [b':', b':', ..] => self.groups > 1 || here(text, start.saturating_add(2)).is_ascii_digit(),
+            [b':', b':', ..] => {
+                self.groups > 1 || head.get(2) == Some(&b'1') && self.end == start.saturating_add(3)
+            }
             [b'2' | b'3', _, _, _, b':'] | [b'f', b'c' | b'd' | b'e' | b'f', _, _, b':'] => true,
             [b'6', b'4', b':', b'f', b'f'] | [b'1', b'0', b'0', b':', b':'] => true,
             _ => self.groups >= 4,
@@ -293,7 +359,8 @@ fn ends_address(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
 
 /// Where the zone ends that may follow an address of a single link.
 fn zone(text: &Text<'_>, start: usize, end: usize) -> Result<usize, Unknown> {
-    let is_local = here(text, start).eq_ignore_ascii_case(&b'f') && here(text, start.saturating_add(1)).eq_ignore_ascii_case(&b'e');
+    let is_local = here(text, start).eq_ignore_ascii_case(&b'f')
+        && here(text, start.saturating_add(1)).eq_ignore_ascii_case(&b'e');
     if !is_local || peek(text, end)? != b'%' {
         return Ok(end);
     }

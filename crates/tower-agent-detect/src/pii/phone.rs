@@ -2,7 +2,7 @@
 
 use super::cluster::Groups;
 use super::context;
-use super::scan::{Unknown, back, begins_word, here, peek};
+use super::scan::{Unknown, back, begins_word, here, is_among_numbers, peek};
 use super::{Found, Kind};
 use crate::text::{Text, is_word};
 
@@ -16,11 +16,14 @@ use self::shape::Number;
 pub(super) fn lead(text: &Text<'_>, start: usize, from: usize) -> usize {
     let before = |at: usize| if at > from { here(text, at.saturating_sub(1)) } else { 0 };
     let digits = |end: usize, most: usize| {
-        let run = (0..most).take_while(|ahead| before(end.saturating_sub(*ahead)).is_ascii_digit()).count();
+        let run = (0..most)
+            .take_while(|ahead| before(end.saturating_sub(*ahead)).is_ascii_digit())
+            .count();
         (run > 0).then(|| end.saturating_sub(run))
     };
     let country = |end: usize| {
-        let end = if matches!(before(end), b' ' | b'-' | b'.') { end.saturating_sub(1) } else { end };
+        let end =
+            if matches!(before(end), b' ' | b'-' | b'.') { end.saturating_sub(1) } else { end };
         digits(end, 3).filter(|start| before(*start) == b'+').map(|start| start.saturating_sub(1))
     };
     let mut at = start;
@@ -28,7 +31,10 @@ pub(super) fn lead(text: &Text<'_>, start: usize, from: usize) -> usize {
         at = at.saturating_sub(1);
     }
     if before(at) == b')' {
-        let Some(open) = digits(at.saturating_sub(1), 5).filter(|open| before(*open) == b'(') else { return start };
+        let Some(open) = digits(at.saturating_sub(1), 5).filter(|open| before(*open) == b'(')
+        else {
+            return start;
+        };
         let open = open.saturating_sub(1);
         return country(open).unwrap_or(open);
     }
@@ -40,7 +46,11 @@ pub(super) fn lead(text: &Text<'_>, start: usize, from: usize) -> usize {
 }
 
 /// Looks for a number that begins with the first group, or with what leads up to it.
-pub(super) fn phone(text: &Text<'_>, groups: &Groups<'_>, from: usize) -> Result<Option<Found>, Unknown> {
+pub(super) fn phone(
+    text: &Text<'_>,
+    groups: &Groups<'_>,
+    from: usize,
+) -> Result<Option<Found>, Unknown> {
     let start = lead(text, groups.first().start, from);
     if !may_begin(text, start) {
         return Ok(None);
@@ -52,9 +62,10 @@ pub(super) fn phone(text: &Text<'_>, groups: &Groups<'_>, from: usize) -> Result
         if !may_end(text, end)? {
             continue;
         }
-        let is_alone = stands_alone(text, start, end)?;
-        let Some(certain) = number.judge(count, is_alone, &mut || *call.get_or_insert_with(|| context::call(text, start)))
-        else {
+        let is_alone = !is_among_numbers(text, start, end)?;
+        let Some(certain) = number.judge(count, is_alone, &mut || {
+            *call.get_or_insert_with(|| context::call(text, start))
+        }) else {
             continue;
         };
         let end = extension(text, end)?;
@@ -71,9 +82,12 @@ fn may_begin(text: &Text<'_>, start: usize) -> bool {
         b'+' => !is_word(before) && !matches!(before, b')' | b']' | b'+' | b'.' | b'\\'),
         b'(' => !is_word(before),
         _ => {
-            begins_word(text, start)
-                && !matches!(before, b'+' | b'$' | b'%' | b'\\' | b'*' | b'^')
-                && !(matches!(before, b'-' | b'.' | b'/' | b',' | b':' | b'@') && further.is_ascii_alphanumeric() && !(before == b':' && further.is_ascii_alphabetic()))
+            let continues = match before {
+                b'-' | b'.' | b'/' | b',' | b'@' => further.is_ascii_alphanumeric(),
+                b':' => further.is_ascii_digit(),
+                _ => matches!(before, b'+' | b'$' | b'%' | b'\\' | b'*' | b'^'),
+            };
+            begins_word(text, start) && !continues
         }
     }
 }
@@ -90,42 +104,36 @@ fn may_end(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
     })
 }
 
-/// Whether no more digits stand around a number, a space between them.
-fn stands_alone(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
-    let before = back(text, start) == b' ' && back(text, start.saturating_sub(1)).is_ascii_digit();
-    let behind = peek(text, end)? == b' ' && peek(text, end.saturating_add(1))?.is_ascii_digit();
-    Ok(!before && !behind)
-}
-
 /// Where the extension ends that may follow a number: `x123`, ` x123`, ` ext. 123`.
 fn extension(text: &Text<'_>, end: usize) -> Result<usize, Unknown> {
     const MAX_DIGITS: usize = 6;
-    let mut at = end;
-    if peek(text, at)? == b' ' {
-        at = at.saturating_add(1);
-    }
-    match peek(text, at)?.to_ascii_lowercase() {
-        b'x' => at = at.saturating_add(1),
-        b'e' => {
-            for byte in b"ext" {
-                if peek(text, at)?.to_ascii_lowercase() != *byte {
-                    return Ok(end);
-                }
-                at = at.saturating_add(1);
-            }
-            if peek(text, at)? == b'.' {
-                at = at.saturating_add(1);
-            }
-            if peek(text, at)? == b' ' {
-                at = at.saturating_add(1);
-            }
-        }
+    let at = skip(text, end, b' ')?;
+    let digits = match peek(text, at)? {
+        b'x' | b'X' => at.saturating_add(1),
+        b'e' | b'E' => match extension_word(text, at)? {
+            Some(digits) => digits,
+            None => return Ok(end),
+        },
         _ => return Ok(end),
-    }
-    let digits = at;
+    };
+    let mut at = digits;
     while at.saturating_sub(digits) < MAX_DIGITS && peek(text, at)?.is_ascii_digit() {
         at = at.saturating_add(1);
     }
     Ok(if at > digits && !is_word(peek(text, at)?) { at } else { end })
 }
 
+/// Where the digits begin behind the word for an extension.
+fn extension_word(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
+    for (ahead, letter) in b"ext".iter().enumerate() {
+        if !peek(text, start.saturating_add(ahead))?.eq_ignore_ascii_case(letter) {
+            return Ok(None);
+        }
+    }
+    let at = skip(text, start.saturating_add(3), b'.')?;
+    skip(text, at, b' ').map(Some)
+}
+
+fn skip(text: &Text<'_>, at: usize, byte: u8) -> Result<usize, Unknown> {
+    Ok(at.saturating_add(usize::from(peek(text, at)? == byte)))
+}
