@@ -85,6 +85,21 @@ fn the_words_long_before_a_number_do_not_matter() {
 }
 
 #[test]
+fn words_are_looked_for_no_further_back_than_is_kept() {
+    for (word, number) in [
+        ("ssn", "123456788"),
+        ("card", "503802053770"),
+        ("mac", "0012.3456.789a"),
+        ("tel", "5555550123"),
+    ] {
+        for distance in 0..160 {
+            assert_near(format!("{word}{}{number}", " ".repeat(distance)).as_bytes());
+            assert_near(format!("{word}{}+44 (20) 7946 0958", " ".repeat(distance)).as_bytes());
+        }
+    }
+}
+
+#[test]
 fn plain_prose_is_hardly_held_back() {
     let text = b"The quick brown fox jumps over the lazy dog, and then it rests.";
     for cut in 0..text.len() {
