@@ -21,13 +21,7 @@ pub(super) fn dotted(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Foun
         return Ok(None);
     }
     let Some(end) = quad(text, start)? else { return Ok(None) };
-    if !ends_dotted(text, groups, end)? || is_version(text, start) || is_heading(text, start, end)?
-    {
-        return Ok(None);
-    }
-    if is_object_identifier(text.bytes().get(start..end).unwrap_or_default())
-        && !matches!(peek(text, end)?, b':' | b'/')
-    {
+    if !ends_dotted(text, groups, end)? || is_version(text, start) {
         return Ok(None);
     }
     let end = prefix_length(text, end, 32)?;
@@ -35,22 +29,10 @@ pub(super) fn dotted(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Foun
 }
 
 fn begins_dotted(text: &Text<'_>, start: usize) -> bool {
-    let place = start.saturating_sub(1);
-    let is_continued = match back(text, start) {
-        b'.' => true,
-        b'-' => is_word(back(text, place)) && !ends_fraction(text, place),
-        b'+' | b'~' => is_word(back(text, place)),
-        _ => false,
-    };
-    begins_word(text, start) && !is_continued
-}
-
-/// Whether up to three digits behind a dot end before a place: the address at the other end of a range.
-fn ends_fraction(text: &Text<'_>, end: usize) -> bool {
-    let digits = (0..3)
-        .take_while(|behind| back(text, end.saturating_sub(*behind)).is_ascii_digit())
-        .count();
-    digits > 0 && back(text, end.saturating_sub(digits)) == b'.'
+    let before = back(text, start);
+    begins_word(text, start)
+        && before != b'.'
+        && !(matches!(before, b'-' | b'+' | b'~') && is_word(back(text, start.saturating_sub(1))))
 }
 
 /// Whether the four numbers are no part of a longer version. Of five numbers the first four count where the first one
@@ -108,33 +90,9 @@ fn is_version(text: &Text<'_>, start: usize) -> bool {
         has(word, b"version")
             || matches!(
                 word,
-                b"v" | b"ver" | b"rv" | b"release" | b"section" | b"sections" | b"sec" | b"chapter"
+                b"v" | b"ver" | b"release" | b"section" | b"sections" | b"sec" | b"chapter"
             )
-            || word.ends_with("§".as_bytes())
     })
-}
-
-/// Whether a line begins with these numbers, and a full stop follows: `2.1.1.1. As a result`.
-fn is_heading(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
-    let begins_line =
-        matches!(back(text, start), 0 | b'\n') && here(text, start.saturating_add(1)) == b'.';
-    Ok(begins_line && peek(text, end)? == b'.' && peek(text, end.saturating_add(1))? == b' ')
-}
-
-/// Whether certificates know these numbers as the name of an attribute, an extension or an algorithm.
-fn is_object_identifier(numbers: &[u8]) -> bool {
-    [
-        b"2.5.4.".as_slice(),
-        b"2.5.8.",
-        b"2.5.13.",
-        b"2.5.29.",
-        b"1.3.6.",
-        b"1.3.14.",
-        b"1.3.101.",
-        b"1.3.132.",
-    ]
-    .iter()
-    .any(|arc| numbers.starts_with(arc))
 }
 
 /// Where an address ends that may be followed by the length of its network.
@@ -332,13 +290,14 @@ impl Address {
             return false;
         }
         if self.dotted || !self.compressed {
-            return self.dotted || self.uneven;
+            return self.uneven;
         }
         let head = [0, 1, 2, 3, 4]
             .map(|ahead| here(text, start.saturating_add(ahead)).to_ascii_lowercase());
         match head {
+            [b':', b':', b'f', b'3' | b'6', _] => false,
             [b':', b':', ..] => {
-                self.groups > 1 || head.get(2) == Some(&b'1') && self.end == start.saturating_add(3)
+                self.groups > 1 || here(text, start.saturating_add(2)).is_ascii_digit()
             }
             [b'2' | b'3', _, _, _, b':'] | [b'f', b'c' | b'd' | b'e' | b'f', _, _, b':'] => true,
             [b'6', b'4', b':', b'f', b'f'] | [b'1', b'0', b'0', b':', b':'] => true,

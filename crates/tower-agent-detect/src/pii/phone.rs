@@ -2,7 +2,7 @@
 
 use super::cluster::Groups;
 use super::context;
-use super::scan::{Unknown, back, begins_word, here, is_among_numbers, peek};
+use super::scan::{Unknown, back, begins_word, here, peek};
 use super::{Found, Kind};
 use crate::text::{Text, is_word};
 
@@ -62,7 +62,7 @@ pub(super) fn phone(
         if !may_end(text, end)? {
             continue;
         }
-        let is_alone = !is_among_numbers(text, start, end)?;
+        let is_alone = stands_alone(text, start, end)?;
         let Some(certain) = number.judge(count, is_alone, &mut || {
             *call.get_or_insert_with(|| context::call(text, start))
         }) else {
@@ -82,12 +82,11 @@ fn may_begin(text: &Text<'_>, start: usize) -> bool {
         b'+' => !is_word(before) && !matches!(before, b')' | b']' | b'+' | b'.' | b'\\'),
         b'(' => !is_word(before),
         _ => {
-            let continues = match before {
-                b'-' | b'.' | b'/' | b',' | b'@' => further.is_ascii_alphanumeric(),
-                b':' => further.is_ascii_digit(),
-                _ => matches!(before, b'+' | b'$' | b'%' | b'\\' | b'*' | b'^'),
-            };
-            begins_word(text, start) && !continues
+            begins_word(text, start)
+                && !matches!(before, b'+' | b'$' | b'%' | b'\\' | b'*' | b'^')
+                && !(matches!(before, b'-' | b'.' | b'/' | b',' | b':' | b'@')
+                    && further.is_ascii_alphanumeric()
+                    && !(before == b':' && further.is_ascii_alphabetic()))
         }
     }
 }
@@ -104,36 +103,41 @@ fn may_end(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
     })
 }
 
+/// Whether no more digits stand around a number, a space between them.
+fn stands_alone(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
+    let before = back(text, start) == b' ' && back(text, start.saturating_sub(1)).is_ascii_digit();
+    let behind = peek(text, end)? == b' ' && peek(text, end.saturating_add(1))?.is_ascii_digit();
+    Ok(!before && !behind)
+}
+
 /// Where the extension ends that may follow a number: `x123`, ` x123`, ` ext. 123`.
 fn extension(text: &Text<'_>, end: usize) -> Result<usize, Unknown> {
     const MAX_DIGITS: usize = 6;
-    let at = skip(text, end, b' ')?;
-    let digits = match peek(text, at)? {
-        b'x' | b'X' => at.saturating_add(1),
-        b'e' | b'E' => match extension_word(text, at)? {
-            Some(digits) => digits,
-            None => return Ok(end),
-        },
+    let mut at = end;
+    if peek(text, at)? == b' ' {
+        at = at.saturating_add(1);
+    }
+    match peek(text, at)?.to_ascii_lowercase() {
+        b'x' => at = at.saturating_add(1),
+        b'e' => {
+            for byte in b"ext" {
+                if peek(text, at)?.to_ascii_lowercase() != *byte {
+                    return Ok(end);
+                }
+                at = at.saturating_add(1);
+            }
+            if peek(text, at)? == b'.' {
+                at = at.saturating_add(1);
+            }
+            if peek(text, at)? == b' ' {
+                at = at.saturating_add(1);
+            }
+        }
         _ => return Ok(end),
-    };
-    let mut at = digits;
+    }
+    let digits = at;
     while at.saturating_sub(digits) < MAX_DIGITS && peek(text, at)?.is_ascii_digit() {
         at = at.saturating_add(1);
     }
     Ok(if at > digits && !is_word(peek(text, at)?) { at } else { end })
-}
-
-/// Where the digits begin behind the word for an extension.
-fn extension_word(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
-    for (ahead, letter) in b"ext".iter().enumerate() {
-        if !peek(text, start.saturating_add(ahead))?.eq_ignore_ascii_case(letter) {
-            return Ok(None);
-        }
-    }
-    let at = skip(text, start.saturating_add(3), b'.')?;
-    skip(text, at, b' ').map(Some)
-}
-
-fn skip(text: &Text<'_>, at: usize, byte: u8) -> Result<usize, Unknown> {
-    Ok(at.saturating_add(usize::from(peek(text, at)? == byte)))
 }
