@@ -13,7 +13,7 @@ use crate::{
 pub(crate) use name::Strength;
 use name::{AUTHORIZATION, Kind, PASSWORD};
 use value::{
-    Shape, begins_with_algorithm, is_code, is_compound, is_filler, is_identifier, is_none,
+    Shape, begins_with_algorithm, is_call, is_code, is_compound, is_filler, is_identifier, is_none,
     is_prose, is_telling_name,
 };
 
@@ -206,7 +206,8 @@ impl Case<'_, '_> {
             Strength::Strong if assigned => shape.is_odd(),
             Strength::Strong => shape.is_odd() && shape.digits > 0,
             Strength::Medium if self.is_data() => {
-                shape.blanks == 0 && shape.length >= 3 && !is_compound(bytes, shape)
+                let word = shape.upper == 1 && shape.letters_only() && !shape.is_mixed();
+                shape.blanks == 0 && shape.length >= 3 && !word && !is_compound(bytes, shape)
             }
             Strength::Medium => shape.is_random(10),
             Strength::Weak => shape.is_random(16),
@@ -220,7 +221,7 @@ impl Case<'_, '_> {
         if !generated && (is_code(bytes) || begins_with_algorithm(bytes) || self.names_a_secret()) {
             return Ok(false);
         }
-        if is_identifier(bytes) && self.is_type()? {
+        if is_call(bytes) || is_identifier(bytes) && self.is_type()? {
             return Ok(false);
         }
         let passes = matches!(
@@ -269,6 +270,19 @@ impl Case<'_, '_> {
         }
     }
 
+    /// Whether name and value are the first two of a call or a tuple, or a flag and its argument.
+    fn is_pair_of_arguments(&self) -> bool {
+        let before = |at| self.text.before(at).ok().flatten();
+        let quoted = matches!(before(self.value.operator_at), Some(b'"' | b'\'' | b'`'));
+        let opens = self
+            .value
+            .name
+            .0
+            .checked_sub(1)
+            .is_some_and(|quote| matches!(before(quote), Some(b'(' | b'[' | b'{')));
+        quoted && (opens || self.name.starts_with(b"-"))
+    }
+
     /// Whether the value is a name like `password2`, where no environment is set.
     fn names_a_secret(&self) -> bool {
         let set = self.is_constant() && self.is_tight() && self.shape.digits > 0;
@@ -281,10 +295,14 @@ impl Case<'_, '_> {
         let shape = &self.shape;
         let word = is_identifier(self.bytes);
         if self.is_tight() {
+            // As in the manual of a program: `--password=PASSWORD`.
+            let stands_in = self.name.starts_with(b"-") && shape.lower + shape.digits == 0;
             let member = self.name.starts_with(b"self.") || self.name.starts_with(b"this.");
             let plain = shape.digits > 0 && shape.length >= 4 || !word && shape.is_odd();
             let letters = shape.length >= 3 && (self.is_constant() || !self.bytes.contains(&b'_'));
-            return Ok(!member && (plain && !self.is_argument()? || letters && self.ends_openly()?));
+            return Ok(!member
+                && !stands_in
+                && (plain && !self.is_argument()? || letters && self.ends_openly()?));
         }
         if word && shape.digits == 0 {
             return Ok(self.begins_line() && self.ends_line()? && self.is_small_word());

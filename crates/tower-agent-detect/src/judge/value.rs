@@ -255,9 +255,14 @@ pub(super) fn is_compound(value: &[u8], shape: &Shape) -> bool {
     parts && shape.digits == 0 && !shape.is_random(16) && is_identifier(value)
 }
 
-/// Whether a value is a piece of a program: a path, a call, a member.
+/// Whether a value has the signs of a call, an index or a path of a program.
+pub(super) fn is_call(value: &[u8]) -> bool {
+    let signs = [&b"::"[..], b"->", b"=>", b"(", b"[", b"?."];
+    signs.iter().any(|sign| holds(value, sign))
+}
+
+/// Whether a value is a piece of a program: a member, an operator.
 pub(super) fn is_code(value: &[u8]) -> bool {
-    let holds_any = |parts: &[&[u8]]| parts.iter().any(|part| holds(value, part));
     let member = |part: &[u8]| {
         part.first().is_some_and(u8::is_ascii_alphabetic) || part.first() == Some(&b'_')
     };
@@ -265,7 +270,8 @@ pub(super) fn is_code(value: &[u8]) -> bool {
         && is_identifier(value)
         && value.split(|byte| *byte == b'.').all(|part| member(part));
     members
-        || holds_any(&[b"::", b"->", b"=>", b"(", b"[", b"==", b"+=", b"?."])
+        || holds(value, b"==")
+        || holds(value, b"+=")
         || matches!(
             value.first(),
             Some(b'&' | b'*' | b'!' | b'=' | b'-' | b'+' | b'/' | b'#' | b'?' | b'.' | b':')
