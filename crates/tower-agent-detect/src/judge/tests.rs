@@ -45,66 +45,77 @@ fn masked(text: &str) -> String {
 /// A generated value, so that none stands in this file.
 fn generated(length: usize, letters: &[u8]) -> String {
     let mut state = 12_345_u32;
-    let mut next = || {
+    let next = || {
         state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
         char::from(letters[(state >> 16) as usize % letters.len()])
     };
-    std::iter::repeat_with(|| next()).take(length).collect()
+    std::iter::repeat_with(next).take(length).collect()
 }
 
 const HEX: &[u8] = b"0123456789abcdef";
 const MIXED: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// Texts with `•` for what is masked, and the value that stands there.
+const FIXED: &[(&str, &str)] = &[
+    ("password=•", "hunter2"),
+    ("\"password\": \"•\"", "hunter2"),
+    ("{\\\"password\\\": \\\"•\\\"}", "hunter2"),
+    ("password: \"•\"", "correct horse battery staple"),
+    ("DB_PASSWORD=•", "swordfish"),
+    ("db.password: •\nport: 1", "swordfish"),
+    ("db:\n  password: •\n", "swordfish"),
+    ("pwd=•;", "p@ss:w0rd"),
+    ("mysql --password • x", "hunter2"),
+    ("<password>•</password>", "hunter2"),
+    ("<Password type=\"x\">•</Password>", "swordfish"),
+    ("api-key: •", "abcdef0123456789abcd"),
+    ("my password is •", "hunter2"),
+    ("My password is: •!", "hunter2"),
+    ("client_secret=• and more", "abc"),
+    ("{\"secret\":\"•\"}\n{\"x\":\"c\"}", "a b"),
+    ("{\"apiKey\":\"•\"}", "abc"),
+    ("password = \"•\" # comment", "two words"),
+    ("DB_PASS='•'; x", "two words"),
+    ("password = \"•", "two words"),
+    ("user: mara\npassword: •\nport: 5432", "hunter2"),
+    ("{\"msg\":\"password=•\",\"ok\":true}", "hunter2"),
+    ("{\"body\":\"{\\\"password\\\":\\\"•\\\",\\\"n\\\":1}\"}", "hunter2"),
+    ("GET /x?user=mara&password=•&page=2", "hunter2"),
+    ("Server=db;Password=•;Port=1", "hunter2"),
+    ("{user=mara, password=•}", "hunter2"),
+    ("Authorization: Bearer •", "abc.def"),
+    ("{\"Authorization\": \"Basic •\"}", "dXNlcjpwYXNz"),
+    ("password = \"•\"", "MyPassword123!"),
+    ("encrypted_password: \"•\"", "hunter2"),
+    ("  service-pw: •\n)", "Qv7D0LXCM3EI"),
+    ("password: |\n  •\nnext: x", "hunter2"),
+    ("const PASSWORD: &str = \"•\";", "hunter2"),
+    ("- name: DB_PASSWORD\n  value: •\n", "hunter2"),
+    ("{\"name\": \"DB_PASSWORD\", \"value\": \"•\"}", "swordfish"),
+    ("<add key=\"Password\" value=\"•\" />", "CleartextPassword1"),
+    ("ALTER USER u WITH PASSWORD '•';", "hunter2"),
+    ("CREATE USER u IDENTIFIED BY '•'", "hunter2"),
+    ("os.environ[\"PASSWORD\"] = \"•\"", "hunter2"),
+    ("if password == \"•\" {", "hunter2"),
+    ("pass: '•',", "hunter2"),
+    ("password='•'", "don''t 1"),
+    ("PGPASSWORD=• psql", "hunter2"),
+    ("set(\"password\", \"•\")", "hunter2"),
+    ("[\"--password\", \"•\"]", "hunter2"),
+    ("os.environ.get('DB_PASSWORD') || '•'", "hunter2"),
+    ("password := `•`", "hunter2"),
+    ("db_password = •", "hunter2"),
+    ("PASSWORD=•\nx", "Password1"),
+    ("password: •", "пароль1"),
+    ("{\"password\":\"•\"}", "a\\\"b\\\\"),
+    ("password=•\\nnext", "hunter2"),
+];
+
+/// The same, and more with generated values.
 fn masks() -> Vec<(String, String)> {
     let (hex, mixed) = (generated(40, HEX), generated(32, MIXED));
-    let fixed = [
-        ("password=•", "hunter2"),
-        ("\"password\": \"•\"", "hunter2"),
-        ("{\\\"password\\\": \\\"•\\\"}", "hunter2"),
-        ("password: \"•\"", "correct horse battery staple"),
-        ("DB_PASSWORD=•", "swordfish"),
-        ("db.password: •\nport: 1", "swordfish"),
-        ("db:\n  password: •\n", "swordfish"),
-        ("pwd=•;", "p@ss:w0rd"),
-        ("mysql --password • x", "hunter2"),
-        ("<password>•</password>", "hunter2"),
-        ("<Password type=\"x\">•</Password>", "swordfish"),
-        ("api-key: •", "abcdef0123456789abcd"),
-        ("my password is •", "hunter2"),
-        ("My password is: •!", "hunter2"),
-        ("client_secret=• and more", "abc"),
-        ("{\"secret\":\"•\"}\n{\"x\":\"c\"}", "a b"),
-        ("{\"apiKey\":\"•\"}", "abc"),
-        ("password = \"•\" # comment", "two words"),
-        ("DB_PASS='•'; x", "two words"),
-        ("password = \"•", "two words"),
-        ("user: mara\npassword: •\nport: 5432", "hunter2"),
-        ("{\"msg\":\"password=•\",\"ok\":true}", "hunter2"),
-        ("{\"body\":\"{\\\"password\\\":\\\"•\\\",\\\"n\\\":1}\"}", "hunter2"),
-        ("GET /x?user=mara&password=•&page=2", "hunter2"),
-        ("Server=db;Password=•;Port=1", "hunter2"),
-        ("{user=mara, password=•}", "hunter2"),
-        ("Authorization: Bearer •", "abc.def"),
-        ("{\"Authorization\": \"Basic •\"}", "dXNlcjpwYXNz"),
-        ("password = \"•\"", "MyPassword123!"),
-        ("encrypted_password: \"•\"", "hunter2"),
-        ("  service-pw: •\n)", "Qv7D0LXCM3EI"),
-        ("password: |\n  •\nnext: x", "hunter2"),
-        ("const PASSWORD: &str = \"•\";", "hunter2"),
-        ("- name: DB_PASSWORD\n  value: •\n", "hunter2"),
-        ("{\"name\": \"DB_PASSWORD\", \"value\": \"•\"}", "swordfish"),
-        ("<add key=\"Password\" value=\"•\" />", "CleartextPassword1"),
-        ("ALTER USER u WITH PASSWORD '•';", "hunter2"),
-        ("CREATE USER u IDENTIFIED BY '•'", "hunter2"),
-        ("os.environ[\"PASSWORD\"] = \"•\"", "hunter2"),
-        ("if password == \"•\" {", "hunter2"),
-        ("pass: '•',", "hunter2"),
-        ("password='•'", "don''t 1"),
-        ("PGPASSWORD=• psql", "hunter2"),
-    ];
     let mut masks: Vec<_> =
-        fixed.iter().map(|(text, value)| ((*text).to_owned(), (*value).to_owned())).collect();
+        FIXED.iter().map(|(text, value)| ((*text).to_owned(), (*value).to_owned())).collect();
     for text in [
         "token = \"•\"",
         "secret_key_base: •",
@@ -132,6 +143,18 @@ fn masks() -> Vec<(String, String)> {
 }
 
 const KEEPS: &[&str] = &[
+    "        --password=PASSWORT     PASSWORT als Passwort",
+    "pub const NO_SECRET: WIN32_ERROR = 1786u32;",
+    "pub const OID_PASSWORD: &str = \"2.5.4.35\";",
+    "MATCH_PASS = 0x04,",
+    "\"rules.x.secret\": \"generated_file\"",
+    "client_secret=\" + finding[\"secret\"] + \"&x=\"",
+    "[\"trust\", \"password\", \"scram-sha-256\"]",
+    "\"secret\": \"^[a-z0-9]{80}$\"",
+    "--username and --password options\n",
+    "private_key: Curve25519SeedBin<'_>",
+    "OpenPrivateKey: SslOpenPrivateKeyFn,",
+    "API_KEY=00000000-0000-0000-0000-000000000000",
     "max_tokens: 4096",
     "\"max_tokens\": 100",
     "risk-adjusted",

@@ -268,7 +268,7 @@ pub(super) fn is_code(value: &[u8]) -> bool {
     };
     let members = value.contains(&b'.')
         && is_identifier(value)
-        && value.split(|byte| *byte == b'.').all(|part| member(part));
+        && value.split(|byte| *byte == b'.').all(member);
     members
         || holds(value, b"==")
         || holds(value, b"+=")
