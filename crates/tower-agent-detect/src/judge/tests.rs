@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::text::End;
 
@@ -244,23 +246,73 @@ fn what_is_none_stays() {
     }
 }
 
-#[test]
-fn what_has_come_says_the_same_as_the_whole_or_waits() {
-    let masks = masks().into_iter().map(|(text, value)| text.replace('•', &value));
-    for text in masks.chain(KEEPS.iter().map(|text| (*text).to_owned())) {
-        for (word, start, end) in hits(text.as_bytes()) {
-            let whole = generic(&Text::whole(text.as_bytes()), word, start, end).0;
-            for cut in end..=text.len() {
-                let part = Text::new(&text.as_bytes()[..cut], false, End::More);
-                match (generic(&part, word, start, end).0, whole) {
-                    (Verdict::Undecided(place), Verdict::Found(start, _)) => {
-                        assert!(place <= start, "{text} at {cut}")
-                    }
-                    (Verdict::Undecided(_), _) => {}
-                    (part, whole) => assert_eq!(part, whole, "{text} at {cut}"),
+/// Says of every place that what has come says the same as the whole, or waits and holds back all that may be masked.
+fn assert_steady(text: &str, after_mask: bool, end: End) {
+    for (word, start, behind) in hits(text.as_bytes()) {
+        let whole = generic(&Text::new(text.as_bytes(), after_mask, end), word, start, behind).0;
+        if let Verdict::Found(start, end) = whole {
+            assert!(start < end && text.get(start..end).is_some(), "{text:?}");
+        }
+        for cut in behind..=text.len() {
+            let part = Text::new(&text.as_bytes()[..cut], after_mask, End::More);
+            match (generic(&part, word, start, behind).0, whole) {
+                (Verdict::Undecided(place), Verdict::Found(start, _)) => {
+                    assert!(place <= start, "{text:?} at {cut}");
                 }
+                (Verdict::Undecided(_), _) => {}
+                (part, whole) => assert_eq!(part, whole, "{text:?} at {cut}"),
             }
         }
+    }
+}
+
+fn samples() -> impl Iterator<Item = String> {
+    let masks = masks().into_iter().map(|(text, value)| text.replace('•', &value));
+    masks.chain(KEEPS.iter().map(|text| (*text).to_owned()))
+}
+
+#[test]
+fn what_has_come_says_the_same_as_the_whole_or_waits() {
+    for text in samples() {
+        assert_steady(&text, false, End::Final);
+    }
+}
+
+#[test]
+fn what_stands_farther_back_makes_no_difference() {
+    for text in samples() {
+        for before in ["\n", " ", "<", "x", "-", "{\"a\":"] {
+            let long = before.repeat(200) + &text;
+            for (word, start, end) in hits(long.as_bytes()) {
+                let cut = start.saturating_sub(Text::BEHIND);
+                let near = Text::whole(&long.as_bytes()[cut..]);
+                let near = match generic(&near, word, start - cut, end - cut).0 {
+                    Verdict::Found(start, end) => Verdict::Found(start + cut, end + cut),
+                    verdict => verdict,
+                };
+                let whole = Text::whole(long.as_bytes());
+                assert_eq!(generic(&whole, word, start, end).0, near, "{long}");
+            }
+        }
+    }
+}
+
+#[rustfmt::skip]
+const PIECES: &[&str] = &[
+    "password", "token", "_key", "api", "--", "=", ": ", ":", "\"", "'", "\\", "\\\"", "\n", " ", "<",
+    ">", "</", ",", "value", "Bearer ", "is ", "hunter2", "a1B2c3D4e5F6g7H8", "é", "•", "|", "[", "]",
+    "(", ")", "{", "}", "$", "&str", "-", "x", ".", "'''",
+];
+
+proptest! {
+    #[test]
+    fn any_text_that_has_come_says_the_same_as_the_whole_or_waits(
+        pieces in prop::collection::vec(prop::sample::select(PIECES), 1..16),
+        after_mask in any::<bool>(),
+        masked in any::<bool>(),
+    ) {
+        let end = if masked { End::Masked } else { End::Final };
+        assert_steady(&("password".to_owned() + &pieces.concat()), after_mask, end);
     }
 }
 
