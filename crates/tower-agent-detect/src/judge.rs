@@ -25,7 +25,11 @@ pub(crate) const NAMES: &[&str] = &[
     "authorization", "bearer", "sessionid", "session_id", "sessid", "identified by",
 ];
 
-/// The most bytes of a value that are judged and masked.
+/// The most bytes of a value that are judged: a value that is longer is judged by its beginning.
+const PROBE: usize = 128;
+/// The longest character, in bytes.
+const CHARACTER: usize = 4;
+/// The most bytes of a value that are masked.
 const MAX: usize = 512;
 
 /// Judges the value of the name that a word of [`NAMES`] stands in, from `start` to `end`; and the id of the rule.
@@ -79,7 +83,7 @@ fn of_value(text: &Text<'_>, value: &Value) -> (Verdict, &'static str) {
 
 /// Where the value ends if it is a secret.
 fn judge(text: &Text<'_>, value: &Value, name: &[u8], kind: Kind) -> Result<Option<usize>, Stop> {
-    let mut end = value_end(text, value, MAX)?;
+    let mut end = value_end(text, value, PROBE)?;
     let mut bytes = text.bytes().get(value.start..end).unwrap_or_default();
     while value.operator == Operator::Is
         && let [before @ .., b'.' | b'!' | b'?' | b':'] = bytes
@@ -92,7 +96,11 @@ fn judge(text: &Text<'_>, value: &Value, name: &[u8], kind: Kind) -> Result<Opti
     }
     let after = text.byte(end)?;
     let case = Case { text, value, name, kind, bytes, shape: Shape::of(bytes), end, after };
-    Ok(case.is_secret()?.then_some(end))
+    if !case.is_secret()? {
+        return Ok(None);
+    }
+    let goes_on = bytes.len().saturating_add(CHARACTER) > PROBE;
+    Ok(Some(if goes_on { value_end(text, value, MAX)? } else { end }))
 }
 
 /// For structured data: whether a key says by itself that its value is a secret: `access_token`, `X-Api-Key`, `DB_PASSWORD`.

@@ -3,8 +3,8 @@
 use super::{
     name::{AUTHORIZATION, Kind, PASSWORD, Strength},
     value::{
-        Shape, begins_with_algorithm, is_call, is_code, is_compound, is_filler, is_identifier,
-        is_none, is_prose, is_telling_name,
+        Shape, begins_with_algorithm, is_call, is_code, is_compound, is_identifier, is_none,
+        is_prose, is_telling_name,
     },
 };
 use crate::{
@@ -30,16 +30,14 @@ pub(super) struct Case<'t, 'a> {
 
 impl Case<'_, '_> {
     pub(super) fn is_secret(&self) -> Result<bool, Stop> {
-        let filler = self.kind.rule != PASSWORD && is_filler(self.bytes, &self.shape);
-        if filler || is_none(self.bytes, &self.shape) {
-            return Ok(false);
-        }
-        match self.value.quote {
-            _ if self.value.scheme && self.kind.rule == AUTHORIZATION => Ok(self.is_credential()),
-            None if self.value.operator != Operator::Element => self.is_bare_secret(),
-            None => Ok(self.is_element()? && self.is_quoted_secret()),
-            Some(_) => Ok(self.is_quoted_secret()),
-        }
+        let secret = match self.value.quote {
+            _ if self.value.scheme && self.kind.rule == AUTHORIZATION => self.is_credential(),
+            None if self.value.operator != Operator::Element => self.is_bare_secret()?,
+            None => self.is_quoted_secret() && self.is_element()?,
+            Some(_) => self.is_quoted_secret(),
+        };
+        let filler = self.kind.rule != PASSWORD && self.shape.is_filler();
+        Ok(secret && !filler && !is_none(self.bytes, &self.shape))
     }
 
     /// Behind `Authorization: Bearer`.
@@ -71,7 +69,7 @@ impl Case<'_, '_> {
 
     fn is_quoted_secret(&self) -> bool {
         let Self { bytes, shape, kind, .. } = self;
-        if is_telling_name(bytes, shape) || !self.is_paired() {
+        if !self.is_paired() {
             return false;
         }
         let assigned = matches!(
@@ -82,7 +80,7 @@ impl Case<'_, '_> {
                 | Operator::Element
                 | Operator::Flag
         );
-        match kind.strength {
+        let secret = match kind.strength {
             Strength::Strong if shape.blanks > 0 => {
                 assigned && (self.is_data() || kind.rule == PASSWORD) && !is_prose(bytes)
             }
@@ -98,36 +96,42 @@ impl Case<'_, '_> {
             }
             Strength::Medium => shape.is_random(10),
             Strength::Weak => shape.is_random(16),
-        }
+        };
+        secret && !is_telling_name(bytes, shape)
     }
 
+    /// What looks like a secret without quotes, unless it is a piece of a program.
     fn is_bare_secret(&self) -> Result<bool, Stop> {
-        let Self { bytes, shape, kind, .. } = self;
-        let generated = shape.is_random(16);
+        let bytes = self.bytes;
+        if !self.is_bare_candidate()? || is_call(bytes) || is_identifier(bytes) && self.is_type()? {
+            return Ok(false);
+        }
+        let program = is_code(bytes) || begins_with_algorithm(bytes) || self.names_a_secret();
+        Ok(self.shape.is_random(16) || !program)
+    }
+
+    fn is_bare_candidate(&self) -> Result<bool, Stop> {
+        let shape = &self.shape;
         let operator = self.value.operator;
-        if !generated && (is_code(bytes) || begins_with_algorithm(bytes) || self.names_a_secret()) {
-            return Ok(false);
-        }
-        if is_call(bytes) || is_identifier(bytes) && self.is_type()? {
-            return Ok(false);
-        }
-        let passes = matches!(
+        if !matches!(
             operator,
             Operator::Equals | Operator::Colon | Operator::Flag | Operator::Is | Operator::Pair
-        );
-        match kind.strength {
-            _ if !passes => Ok(false),
-            Strength::Weak => Ok(generated),
-            Strength::Medium if self.is_tight() && self.ends_openly()? => {
-                Ok(shape.is_random(10) || shape.length >= 8 && shape.digits > 0)
-            }
-            Strength::Medium => Ok(shape.is_random(10)),
-            Strength::Strong if generated => Ok(true),
+        ) {
+            return Ok(false);
+        }
+        match self.kind.strength {
+            Strength::Weak => Ok(shape.is_random(16)),
+            Strength::Medium => Ok(shape.is_random(10)
+                || shape.length >= 8
+                    && shape.digits > 0
+                    && self.is_tight()
+                    && self.ends_openly()?),
+            Strength::Strong if shape.is_random(16) => Ok(true),
             Strength::Strong => match operator {
                 Operator::Equals => self.is_assigned(),
                 Operator::Colon => self.is_entry(),
                 Operator::Flag | Operator::Pair => self.is_word_or_odd(),
-                _ => Ok(kind.rule == PASSWORD && shape.is_odd() && shape.digits > 0),
+                _ => Ok(self.kind.rule == PASSWORD && shape.is_odd() && shape.digits > 0),
             },
         }
     }

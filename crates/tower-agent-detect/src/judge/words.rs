@@ -6,9 +6,47 @@ pub(super) fn lists(list: &[&str], word: &[u8]) -> bool {
     list.binary_search_by(|entry| entry.bytes().cmp(word.iter().map(lower))).is_ok()
 }
 
-/// Whether a text holds a lower-case word, in any case.
-pub(super) fn holds(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
+/// Phrases of two bytes or more, in lower case, any of which may stand anywhere.
+pub(super) struct Phrases {
+    list: &'static [&'static [u8]],
+    /// Which bytes come first and second in any of them, without their highest bits.
+    first: u128,
+    second: u128,
+}
+
+impl Phrases {
+    const fn new(list: &'static [&'static [u8]]) -> Self {
+        let (mut first, mut second) = (0, 0);
+        let mut rest = list;
+        while let [phrase, others @ ..] = rest {
+            if let [one, two, ..] = phrase {
+                first |= bit(*one);
+                second |= bit(*two);
+            }
+            rest = others;
+        }
+        Self { list, first, second }
+    }
+
+    /// Whether one of them stands in a text, in any case.
+    pub(super) fn stand_in(&self, text: &[u8]) -> bool {
+        let mut rest = text;
+        while let [one, behind @ ..] = rest {
+            let two = behind.first().map_or(0, |two| bit(two.to_ascii_lowercase()));
+            if self.first & bit(one.to_ascii_lowercase()) != 0
+                && self.second & two != 0
+                && self.list.iter().any(|phrase| begins_with(rest, phrase))
+            {
+                return true;
+            }
+            rest = behind;
+        }
+        false
+    }
+}
+
+const fn bit(byte: u8) -> u128 {
+    1 << (byte & 127)
 }
 
 /// Whether a text ends with a lower-case word, in any case.
@@ -99,12 +137,12 @@ pub(super) const NONE: &[&str] = &[
 
 /// Parts of stand-ins, such as `your-key-here`.
 #[rustfmt::skip]
-pub(super) const STAND_INS: &[&str] = &[
-    "your", "change_me", "changeme", "change-me", "change this", "changethis", "replace",
-    "placeholder", "example", "insert", "todo", "fixme", "dummy", "redacted", "masked",
-    "filtered", "omitted", "_here", "-here", " here", "enter_", "enter-", "enter ", "not_set",
-    "notset", "not-set", "not set",
-];
+pub(super) const STAND_INS: Phrases = Phrases::new(&[
+    b"your", b"change_me", b"changeme", b"change-me", b"change this", b"changethis", b"replace",
+    b"placeholder", b"example", b"insert", b"todo", b"fixme", b"dummy", b"redacted", b"masked",
+    b"filtered", b"omitted", b"_here", b"-here", b" here", b"enter_", b"enter-", b"enter ",
+    b"not_set", b"notset", b"not-set", b"not set",
+]);
 
 /// Words of forms and messages, which are in no secret of several words.
 #[rustfmt::skip]
@@ -132,3 +170,18 @@ pub(super) const FILES: &[&str] = &[
     "js", "json", "key", "md", "org", "p12", "pem", "pfx", "php", "properties", "py", "rb", "rs",
     "sh", "toml", "ts", "txt", "xml", "yaml", "yml",
 ];
+
+/// Signs of texts that variables are put into, of regular expressions, of addresses and of what is masked.
+#[rustfmt::skip]
+pub(super) const SIGNS: Phrases = Phrases::new(&[
+    b"${", b"#{", b"{{", b"$(", b"<%", b"%(", b"%{", b"%s", b"{}", b"process.env", b"environ",
+    b"getenv", b"[a-z", b"[0-9", b"[^", b"(?", b"\\d", b"\\w", b"\\s", b".*", b".+", b"://",
+    b"\xE2\x80\xA6", b"\xE2\x80\xA2\xE2\x80\xA2", b"[redacted",
+]);
+
+/// What names of secrets have in them.
+#[rustfmt::skip]
+pub(super) const TELLING: Phrases = Phrases::new(&[
+    b"password", b"passwd", b"passphrase", b"secret", b"token", b"apikey", b"api_key", b"api-key",
+    b"credential",
+]);
