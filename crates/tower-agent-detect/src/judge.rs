@@ -65,7 +65,6 @@ fn bearer(text: &Text<'_>, start: usize, end: usize) -> (Verdict, &'static str) 
         name: (start, end),
         name_quoted: false,
         scheme: false,
-        typed: false,
     };
     of_value(text, &value)
 }

@@ -76,6 +76,7 @@ const FIXED: &[(&str, &str)] = &[
     ("client_secret=• and more", "abc"),
     ("{\"secret\":\"•\"}\n{\"x\":\"c\"}", "a b"),
     ("{\"apiKey\":\"•\"}", "abc"),
+    ("{ \"z\": 1.50, \"password\" : \"•\", \"a\": [ ] }", "x"),
     ("password = \"•\" # comment", "two words"),
     ("DB_PASS='•'; x", "two words"),
     ("password = \"•", "two words"),
@@ -376,7 +377,7 @@ fn keys_of_structured_data_say_whether_their_values_are_secrets() {
 
 #[test]
 fn values_of_structured_data_are_secrets_unless_they_are_plainly_none() {
-    for value in ["hunter2", "a b", "swordfish", "abc", "p@ss", "x1"] {
+    for value in ["x", "hunter2", "a b", "swordfish", "abc", "p@ss", "x1"] {
         assert!(is_secret_value(value, true), "{value}");
     }
     for value in [

@@ -25,40 +25,64 @@ pub(super) struct Shape {
     stretch: usize,
     /// Whether asterisks, dots or crosses stand in for what was there.
     masked: bool,
-    /// Which ASCII characters there are.
-    set: u128,
+    /// Which characters there are, by six of their bits.
+    set: u64,
 }
+
+const DIGIT: u8 = 0;
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const BLANK: u8 = 3;
+const ODD: u8 = 4;
+/// Signs of ordinary words, and what is not ASCII.
+const OTHER: u8 = 5;
+const SORTS: usize = 6;
+
+const SORT_OF: [u8; 256] = {
+    let mut sorts = [OTHER; 256];
+    let mut byte = 0;
+    let mut rest = sorts.as_mut_slice();
+    while let [sort, others @ ..] = rest {
+        *sort = match byte {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b' ' | b'\t' => BLANK,
+            b'-' | b'\'' | b'/' | b'_' | b'.' | b',' | b':' | 0x80.. => OTHER,
+            _ => ODD,
+        };
+        byte = byte.wrapping_add(1);
+        rest = others;
+    }
+    sorts
+};
 
 impl Shape {
     pub(super) fn of(value: &[u8]) -> Self {
         let mut shape = Self { length: value.len(), ..Self::default() };
-        let (mut last, mut same, mut stretch) = (0, 0, 0);
+        let mut counts = [0; SORTS];
+        let (mut last, mut same, mut stretch) = (OTHER, 0, 0);
         for byte in value {
+            let sort = SORT_OF.get(usize::from(*byte)).copied().unwrap_or(OTHER);
+            if let Some(count) = counts.get_mut(usize::from(sort)) {
+                *count += 1;
+            }
+            let goes_on = sort == last;
+            shape.runs += usize::from(!goes_on && sort <= UPPER);
+            let begins_word = last == UPPER && sort == LOWER;
+            shape.changes +=
+                usize::from(!goes_on && sort <= UPPER && last <= UPPER && !begins_word);
+            last = sort;
             let lower = byte.to_ascii_lowercase();
             stretch = if lower == same { stretch + 1 } else { 1 };
             same = lower;
-            shape.stretch = shape.stretch.max(stretch);
-            shape.masked |= matches!((lower, stretch), (b'*' | b'.', 3) | (b'x', 4));
-            let sort = match byte {
-                b'0'..=b'9' => 1,
-                b'a'..=b'z' => 2,
-                b'A'..=b'Z' => 3,
-                _ => 0,
-            };
-            match byte {
-                b'0'..=b'9' => shape.digits += 1,
-                b'a'..=b'z' => shape.lower += 1,
-                b'A'..=b'Z' => shape.upper += 1,
-                b' ' | b'\t' => shape.blanks += 1,
-                b'-' | b'\'' | b'/' | b'_' | b'.' | b',' | b':' | 0x80.. => {}
-                _ => shape.odd += 1,
+            if stretch >= 3 {
+                shape.stretch = shape.stretch.max(stretch);
+                shape.masked |= matches!((lower, stretch), (b'*' | b'.', 3) | (b'x', 4));
             }
-            shape.changes +=
-                usize::from(sort != last && sort * last != 0 && (last, sort) != (3, 2));
-            shape.runs += usize::from(sort != last && sort != 0);
-            shape.set |= 1_u128.checked_shl(u32::from(*byte)).unwrap_or_default();
-            last = sort;
+            shape.set |= 1 << (byte & 63);
         }
+        [shape.digits, shape.lower, shape.upper, shape.blanks, shape.odd, _] = counts;
         shape
     }
 
@@ -118,7 +142,8 @@ pub(super) fn is_none(value: &[u8], shape: &Shape) -> bool {
 fn is_masked(value: &[u8]) -> bool {
     let telling = value.iter().any(|byte| byte.is_ascii_alphanumeric());
     let bullets = !telling && (value.is_ascii() || value.starts_with(&[0xE2]));
-    let crosses = value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'-' | b'_' | b' '));
+    let crosses = value.len() >= 3
+        && value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'-' | b'_' | b' '));
     bullets || crosses
 }
 
