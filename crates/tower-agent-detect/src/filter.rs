@@ -13,7 +13,7 @@ mod numbers;
 mod weights;
 
 use anchors::Anchors;
-use class::{BLOCK, Window};
+use class::{BLOCK, GROUP, Half, Windows};
 use ends::Ends;
 
 /// What no window stands for.
@@ -27,9 +27,6 @@ const HEX: u8 = 4;
 
 /// Growth of a text up to which the ends of words are looked at one by one.
 const SHORT: usize = 48;
-
-/// Windows that share a branch.
-const GROUP: usize = 8;
 
 /// A search for many words at once, in either case, and for places where numbers begin.
 ///
@@ -64,12 +61,12 @@ pub(crate) enum Kind {
 }
 
 /// A text of which what ends behind a place is asked for.
-struct Search<'a, H> {
+struct Search<'a, 'h, H> {
     text: &'a [u8],
     from: usize,
     /// Numbers that begin before it are of no interest.
     numbers_from: usize,
-    hit: &'a mut H,
+    hit: &'h mut H,
 }
 
 impl Filter {
@@ -112,7 +109,7 @@ impl Filter {
 
     /// Looks at each new byte as the last one of something.
     #[inline]
-    fn short<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, H>) {
+    fn short<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, '_, H>) {
         let (old, new) = search.text.split_at_checked(search.from).unwrap_or((search.text, &[]));
         let last = old.get(old.len().saturating_sub(3)..).unwrap_or(&[]);
         let mut window = last.iter().fold(0, |window, byte| class::next(window, *byte));
@@ -133,7 +130,7 @@ impl Filter {
         &self,
         met: ends::Marks,
         end: usize,
-        search: &mut Search<'_, H>,
+        search: &mut Search<'_, '_, H>,
     ) {
         let text = search.text.get(..end).unwrap_or(&[]);
         if ends::word(met) {
@@ -145,34 +142,36 @@ impl Filter {
     }
 
     #[inline(never)]
-    fn long<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, H>) {
+    fn long<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, '_, H>) {
+        let mut windows = Windows::new();
         let mut at = search.from.saturating_sub(self.behind());
-        while let Some(block) = search.text.get(at..).and_then(<[u8]>::first_chunk) {
-            self.block(block, at, search);
+        while let Some(block) = search.rest(at).first_chunk() {
+            windows.fill(block);
+            self.block(&windows, at, search);
             at += BLOCK;
         }
-        let rest = search.text.get(at..).unwrap_or(&[]);
+        let rest = search.rest(at);
         if rest.len() >= Self::SHORTEST {
             let mut block = [0; BLOCK + 2];
             block.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            self.block(&block, at, search);
+            windows.fill(&block);
+            self.block(&windows, at, search);
         }
     }
 
     #[inline]
     fn block<H: FnMut(Occurrence) -> usize>(
         &self,
-        block: &[u8; BLOCK + 2],
+        windows: &Windows,
         at: usize,
-        search: &mut Search<'_, H>,
+        search: &mut Search<'_, '_, H>,
     ) {
-        let windows = class::windows(block);
-        let (groups, _) = windows.as_chunks::<GROUP>();
-        for (group, windows) in groups.iter().enumerate() {
-            let kinds =
-                windows.iter().fold(NOTHING, |kinds, window| kinds | self.anchors.kinds(*window));
-            if kinds != NOTHING {
-                self.group(windows, at + group * GROUP, search);
+        for (at, (even, odd)) in (at..).step_by(GROUP).zip(windows.groups()) {
+            let kinds = |half: &Half| {
+                half.iter().fold(NOTHING, |kinds, window| kinds | self.anchors.kinds(*window))
+            };
+            if kinds(even) | kinds(odd) != NOTHING {
+                self.group(even, odd, at, search);
             }
         }
     }
@@ -180,17 +179,22 @@ impl Filter {
     #[inline(never)]
     fn group<H: FnMut(Occurrence) -> usize>(
         &self,
-        windows: &[Window; GROUP],
+        even: &Half,
+        odd: &Half,
         at: usize,
-        search: &mut Search<'_, H>,
+        search: &mut Search<'_, '_, H>,
     ) {
-        let kinds = windows.map(|window| self.anchors.kinds(window));
-        let mut left = u64::from_le_bytes(kinds) & search.interest(at);
+        let kinds = |half: &Half| {
+            half.iter()
+                .rev()
+                .fold(0, |kinds, window| kinds << 16 | u64::from(self.anchors.kinds(*window)))
+        };
+        let mut left = (kinds(even) | kinds(odd) << 8) & search.interest(at);
         while left != 0 {
             let place = left.trailing_zeros() as usize / 8;
             let kinds = (left >> (8 * place)) as u8;
             left &= !(0xff << (8 * place));
-            self.place(kinds, windows.get(place).copied().unwrap_or(0), at + place, search);
+            self.place(kinds, at + place, search);
         }
     }
 
@@ -198,30 +202,36 @@ impl Filter {
     fn place<H: FnMut(Occurrence) -> usize>(
         &self,
         kinds: u8,
-        window: Window,
         at: usize,
-        search: &mut Search<'_, H>,
+        search: &mut Search<'_, '_, H>,
     ) {
+        let Some(bytes) = search.rest(at).first_chunk() else { return };
         if kinds & WORD != 0 {
-            for word in self.anchors.words.at(window, search.text, at) {
+            for word in self.anchors.words.at(class::at(*bytes), search.text, at) {
                 if let Some(occurrence) = word.at(search.text, at) {
                     search.word(occurrence);
                 }
             }
         }
-        if kinds > WORD
-            && let Some(bytes) = search.text.get(at..).and_then(<[u8]>::first_chunk)
-        {
+        if kinds > WORD {
             search.number(kinds, *bytes, at);
         }
     }
 }
 
-impl<H: FnMut(Occurrence) -> usize> Search<'_, H> {
+impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
+    #[inline]
+    fn rest(&self, at: usize) -> &'a [u8] {
+        self.text.get(at..).unwrap_or(&[])
+    }
+
     /// The kinds that are of interest in a group: words anywhere, numbers from where they are.
     #[inline]
     fn interest(&self, at: usize) -> u64 {
         const WORDS: u64 = u64::from_le_bytes([WORD; GROUP]);
+        if self.numbers_from <= at {
+            return u64::MAX;
+        }
         let over = self.numbers_from.saturating_sub(at).min(GROUP) as u32;
         WORDS | u64::MAX.checked_shl(8 * over).unwrap_or(0)
     }

@@ -3,6 +3,9 @@
 /// Bytes that are judged at once.
 pub(super) const BLOCK: usize = 128;
 
+/// Windows that are looked up together.
+pub(super) const GROUP: usize = 8;
+
 /// How many windows there are of three classes.
 pub(super) const WINDOWS: usize = 1 << 15;
 
@@ -51,22 +54,56 @@ pub(super) fn next(window: Window, byte: u8) -> Window {
     window >> 5 | Window::from(of(byte)) << 10
 }
 
+/// The window of three bytes that stand alone.
+#[inline]
+pub(super) fn at([first, second, third]: [u8; 3]) -> Window {
+    Window::from(of(first)) | Window::from(of(second)) << 5 | Window::from(of(third)) << 10
+}
+
 /// The window of the first three bytes.
 pub(super) fn first(bytes: &[u8]) -> Option<Window> {
     bytes.first_chunk().map(|bytes| window(*bytes))
 }
 
-/// The windows that begin in the first [`BLOCK`] bytes.
-#[inline]
-pub(super) fn windows(bytes: &[u8; BLOCK + 2]) -> [Window; BLOCK] {
-    let classes = bytes.map(class);
-    let [_, after @ ..] = &classes;
-    let [_, _, behind @ ..] = &classes;
-    let mut windows = [0; BLOCK];
-    for (((window, &first), &second), &third) in
-        windows.iter_mut().zip(&classes).zip(after).zip(behind)
-    {
-        *window = u16::from(first) | u16::from(second) << 5 | u16::from(third) << 10;
-    }
-    windows
+/// The windows of a block: half of them at even places, half at odd ones.
+///
+/// It is made once for a search, as even to clear it costs too much.
+#[derive(Debug)]
+pub(super) struct Windows {
+    classes: [u8; BLOCK + 2],
+    even: [Window; BLOCK / 2],
+    odd: [Window; BLOCK / 2],
 }
+
+impl Windows {
+    pub(super) const fn new() -> Self {
+        Self { classes: [0; BLOCK + 2], even: [0; BLOCK / 2], odd: [0; BLOCK / 2] }
+    }
+
+    /// Takes the windows that begin in the first [`BLOCK`] bytes.
+    #[inline]
+    pub(super) fn fill(&mut self, bytes: &[u8; BLOCK + 2]) {
+        for (to, byte) in self.classes.iter_mut().zip(bytes) {
+            *to = class(*byte);
+        }
+        let (pairs, _) = self.classes.as_chunks();
+        let [_, nexts @ ..] = pairs else { return };
+        for (((even, odd), pair), next) in
+            self.even.iter_mut().zip(&mut self.odd).zip(pairs).zip(nexts)
+        {
+            let (pair, next) = (Window::from_le_bytes(*pair), Window::from_le_bytes(*next));
+            *even = pair & 0x1f | pair >> 3 & 0x3e0 | next << 10;
+            *odd = pair >> 8 | next << 5 & 0x3e0 | next << 2 & 0x7c00;
+        }
+    }
+
+    /// The windows in groups, those at even places and those at odd places of each.
+    #[inline]
+    pub(super) fn groups(&self) -> impl Iterator<Item = (&Half, &Half)> {
+        let ((even, _), (odd, _)) = (self.even.as_chunks(), self.odd.as_chunks());
+        even.iter().zip(odd)
+    }
+}
+
+/// Every other window of a group.
+pub(super) type Half = [Window; GROUP / 2];
