@@ -13,17 +13,8 @@ mod numbers;
 mod weights;
 
 use anchors::Anchors;
-use class::{BLOCK, GROUP, Half, Windows};
+use class::{BLOCK, GROUP, Window, Windows};
 use ends::Ends;
-
-/// What no window stands for.
-const NOTHING: u8 = 0;
-/// A window that words are anchored at, or end with.
-const WORD: u8 = 1;
-/// A window in which a number may begin.
-const DIGITS: u8 = 2;
-/// A window of an address in hexadecimal notation.
-const HEX: u8 = 4;
 
 /// Growth of a text up to which the ends of words are looked at one by one.
 const SHORT: usize = 48;
@@ -132,89 +123,79 @@ impl Filter {
         end: usize,
         search: &mut Search<'_, '_, H>,
     ) {
-        let text = search.text.get(..end).unwrap_or(&[]);
         if ends::word(met) {
+            let text = search.text.get(..end).unwrap_or(&[]);
             self.ends.each(text, |occurrence| _ = (search.hit)(occurrence));
         }
-        if let Some(bytes) = text.last_chunk() {
-            search.number(ends::number(met), *bytes, end - 3);
+        if ends::number(met) && end >= 3 {
+            search.number(end - 3);
         }
     }
 
     #[inline(never)]
     fn long<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, '_, H>) {
         let mut windows = Windows::new();
+        let mut before = 0;
         let mut at = search.from.saturating_sub(self.behind());
         while let Some(block) = search.rest(at).first_chunk() {
-            windows.fill(block);
-            self.block(&windows, at, search);
+            for (at, group) in (at..).step_by(2 * GROUP).zip(windows.fill(block)) {
+                before = self.group(group, before, at, search);
+            }
             at += BLOCK;
         }
-        let rest = search.rest(at);
-        if rest.len() >= Self::SHORTEST {
+        while !search.rest(at).is_empty() {
+            let rest = search.rest(at);
             let mut block = [0; BLOCK + 2];
             block.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            windows.fill(&block);
-            self.block(&windows, at, search);
+            let groups = windows.fill(&block).iter().take(rest.len().div_ceil(2 * GROUP));
+            for (at, group) in (at..).step_by(2 * GROUP).zip(groups) {
+                before = self.group(group, before, at, search);
+            }
+            at += BLOCK;
         }
     }
 
+    /// Looks up windows, each of which is the second one of an anchor that begins two bytes before.
+    ///
+    /// Takes the bits of the group before, and returns those of this one.
     #[inline]
-    fn block<H: FnMut(Occurrence) -> usize>(
+    fn group<H: FnMut(Occurrence) -> usize>(
         &self,
-        windows: &Windows,
+        group: &[Window; GROUP],
+        before: u64,
         at: usize,
         search: &mut Search<'_, '_, H>,
-    ) {
-        for (at, (even, odd)) in (at..).step_by(GROUP).zip(windows.groups()) {
-            let kinds = |half: &Half| {
-                half.iter().fold(NOTHING, |kinds, window| kinds | self.anchors.kinds(*window))
-            };
-            if kinds(even) | kinds(odd) != NOTHING {
-                self.group(even, odd, at, search);
-            }
+    ) -> u64 {
+        const FIRST: u64 = u64::from_le_bytes([(1 << anchors::SECOND) - 1; GROUP]);
+        let sorts = u64::from_le_bytes(group.map(|window| self.anchors.sorts(window)));
+        let met = (sorts << 8 | before >> 56) & sorts >> anchors::SECOND & FIRST;
+        if met != 0 {
+            self.met(met, at, search);
         }
+        sorts
     }
 
     #[inline(never)]
-    fn group<H: FnMut(Occurrence) -> usize>(
+    fn met<H: FnMut(Occurrence) -> usize>(
         &self,
-        even: &Half,
-        odd: &Half,
+        met: u64,
         at: usize,
         search: &mut Search<'_, '_, H>,
     ) {
-        let kinds = |half: &Half| {
-            half.iter()
-                .rev()
-                .fold(0, |kinds, window| kinds << 16 | u64::from(self.anchors.kinds(*window)))
-        };
-        let mut left = (kinds(even) | kinds(odd) << 8) & search.interest(at);
+        let mut left = met & search.interest(at);
         while left != 0 {
-            let place = left.trailing_zeros() as usize / 8;
-            let kinds = (left >> (8 * place)) as u8;
+            let place = left.trailing_zeros() / 8;
+            let sorts = (left >> (8 * place)) as u8;
             left &= !(0xff << (8 * place));
-            self.place(kinds, at + place, search);
-        }
-    }
-
-    #[inline]
-    fn place<H: FnMut(Occurrence) -> usize>(
-        &self,
-        kinds: u8,
-        at: usize,
-        search: &mut Search<'_, '_, H>,
-    ) {
-        let Some(bytes) = search.rest(at).first_chunk() else { return };
-        if kinds & WORD != 0 {
-            for word in self.anchors.words.at(class::at(*bytes), search.text, at) {
-                if let Some(occurrence) = word.at(search.text, at) {
-                    search.word(occurrence);
-                }
+            // Nothing is met at the first place of all, as there is no window before it.
+            let at = (at + 2 * place as usize).saturating_sub(2);
+            if sorts & !anchors::NUMBER != 0 {
+                self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
             }
-        }
-        if kinds > WORD {
-            search.number(kinds, *bytes, at);
+            if sorts & anchors::NUMBER != 0 {
+                search.number(at);
+                search.number(at + 1);
+            }
         }
     }
 }
@@ -225,15 +206,16 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
         self.text.get(at..).unwrap_or(&[])
     }
 
-    /// The kinds that are of interest in a group: words anywhere, numbers from where they are.
+    /// The bits that are of interest in a group: words anywhere, numbers from where they are.
     #[inline]
     fn interest(&self, at: usize) -> u64 {
-        const WORDS: u64 = u64::from_le_bytes([WORD; GROUP]);
-        if self.numbers_from <= at {
+        const NUMBERS: u64 = u64::from_le_bytes([anchors::NUMBER; GROUP]);
+        // The first place of a group is about the two bytes before it.
+        let over = (self.numbers_from + 2).saturating_sub(at) / 2;
+        if over == 0 {
             return u64::MAX;
         }
-        let over = self.numbers_from.saturating_sub(at).min(GROUP) as u32;
-        WORDS | u64::MAX.checked_shl(8 * over).unwrap_or(0)
+        !NUMBERS | u64::MAX.checked_shl(8 * over.min(GROUP) as u32).unwrap_or(0)
     }
 
     #[inline]
@@ -243,17 +225,19 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
         }
     }
 
+    /// Reports the numbers that begin at a place.
     #[inline]
-    fn number(&mut self, kinds: u8, bytes: [u8; 3], at: usize) {
-        if kinds <= WORD || at < self.numbers_from || at + 3 <= self.from {
+    fn number(&mut self, start: usize) {
+        let end = start + 3;
+        let Some(bytes) = self.rest(start).first_chunk().filter(|_| self.from < end) else {
             return;
-        }
-        if kinds & DIGITS != 0 && numbers::is_digits(bytes) {
-            self.numbers_from =
-                (self.hit)(Occurrence { kind: Kind::Digits, start: at, end: at + 3 });
-        }
-        if kinds & HEX != 0 && at >= self.numbers_from && numbers::is_hex(bytes) {
-            self.numbers_from = (self.hit)(Occurrence { kind: Kind::Hex, start: at, end: at + 3 });
+        };
+        for (kind, is) in
+            [(Kind::Digits, numbers::is_digits(*bytes)), (Kind::Hex, numbers::is_hex(*bytes))]
+        {
+            if is && self.numbers_from <= start {
+                self.numbers_from = (self.hit)(Occurrence { kind, start, end });
+            }
         }
     }
 }

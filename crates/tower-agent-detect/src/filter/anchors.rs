@@ -1,20 +1,45 @@
-//! Words by one window inside each of them: the one that mixed text has least.
+//! Words by two windows inside each of them: those that mixed text has least.
 
 use super::{
-    Kind, NOTHING, Occurrence, WORD,
-    buckets::{Buckets, Entry},
+    Kind, Occurrence,
+    buckets::Buckets,
     class::{self, Window},
     numbers,
     weights::WEIGHTS,
 };
 
-/// Words by their anchors.
+/// What is looked for at every other place of a text: words of which an anchor stands there. An anchor is five bytes, or
+/// two windows of three of which the second one begins with the last byte of the first one. As a word may begin at an
+/// even place or at an odd one, it has two.
+///
+/// A window has a bit for each [sort](self#constants) of anchors in which it is the first one, and [`SECOND`] bits
+/// higher one for each sort in which it is the second one.
 #[derive(Clone, Debug)]
 pub(super) struct Anchors {
-    /// What each window stands for. The upper half is never touched; it makes any window a valid index.
-    kinds: Box<[u8; 1 << 16]>,
-    pub(super) words: Buckets<Word>,
+    /// The bits of each window. The upper half is never touched; it makes any window a valid index.
+    sorts: Box<[u8; 1 << 16]>,
+    /// Words by the first windows of their anchors.
+    here: Buckets<Word>,
+    /// Short words that begin one byte behind their anchor, by their first windows.
+    behind: Buckets<Word>,
 }
+
+/// Anchors of which each byte is known, but for the last one of some.
+const LONG: u8 = 1;
+/// Anchors that are short words, and what follows them.
+const SHORT: u8 = 2;
+/// Anchors that are any byte, a short word, and what follows it.
+const BEHIND: u8 = 4;
+/// Anchors that are numbers.
+pub(super) const NUMBER: u8 = 8;
+/// How far the bits of second windows stand above those of first ones.
+pub(super) const SECOND: u32 = 4;
+
+/// Bytes of the words that have `SHORT` and `BEHIND` anchors, at most.
+const FEW: usize = 4;
+
+/// Five bytes; none is any byte.
+type Pattern = [Option<u8>; 5];
 
 /// A word, and where its anchor is.
 #[derive(Clone, Debug)]
@@ -27,8 +52,6 @@ pub(super) struct Word {
     case: u64,
     /// How far the anchor stands behind the beginning.
     anchor: u32,
-    /// The bytes before and behind the anchor.
-    beside: [Option<u8>; 2],
     /// The number of the word.
     number: u32,
     len: u32,
@@ -41,65 +64,130 @@ const CROWD: f32 = 1.0;
 
 impl Anchors {
     pub(super) fn new(words: &[String], numbers: bool) -> Self {
-        let mut kinds: Box<[u8; 1 << 16]> = Box::new([NOTHING; 1 << 16]);
-        if numbers {
-            numbers::enter(|window, number| {
-                if let Some(kinds) = kinds.get_mut(usize::from(window)) {
-                    *kinds |= number;
-                }
-            });
-        }
-        let anchored = choose(words);
-        for (window, _) in &anchored {
-            if let Some(kinds) = kinds.get_mut(usize::from(*window)) {
-                *kinds |= WORD;
+        let mut made = Making {
+            sorts: Box::new([0; 1 << 16]),
+            crowds: vec![0; class::WINDOWS],
+            here: Vec::new(),
+        };
+        let mut order: Vec<_> = (0_u32..).zip(words).filter(|(_, word)| word.len() >= 3).collect();
+        order.sort_by_key(|(_, word)| word.len());
+        let mut behind = Vec::new();
+        for (number, word) in order {
+            let word = word.as_bytes();
+            if word.len() <= FEW {
+                made.enter(SHORT, pattern(word, 0));
+                made.enter(BEHIND, pattern(word, -1));
+                made.here
+                    .extend(class::first(word).map(|window| (window, Word::new(number, word, 0))));
+                behind
+                    .extend(class::first(word).map(|window| (window, Word::new(number, word, 0))));
+            } else {
+                made.choose(number, word, 0);
+                made.choose(number, word, 1);
             }
         }
-        Self { kinds, words: Buckets::new(anchored) }
-    }
-
-    /// What a window stands for.
-    #[inline]
-    pub(super) fn kinds(&self, window: Window) -> u8 {
-        self.kinds.get(usize::from(window)).copied().unwrap_or(NOTHING)
-    }
-}
-
-/// Each word with its anchor. A window that is in use already costs no more, so that words share it unless they are
-/// many.
-fn choose(words: &[String]) -> Vec<(Window, Word)> {
-    let mut crowds = vec![0_u32; class::WINDOWS];
-    let mut order: Vec<_> = (0_u32..).zip(words).collect();
-    order.sort_by_key(|(_, word)| word.len());
-    let mut anchored = Vec::with_capacity(order.len());
-    for (number, word) in order {
-        let places = (0_u32..).zip(word.as_bytes().windows(3)).filter_map(|(at, bytes)| {
-            let window = class::first(bytes)?;
-            let crowd = crowds.get(usize::from(window)).copied()?;
-            let weight = if crowd == 0 { WEIGHTS.of(window) } else { 0.0 };
-            Some((at, window, weight + CROWD * crowd as f32))
-        });
-        let Some((at, window, _)) = places.min_by(|one, other| one.2.total_cmp(&other.2)) else {
-            continue;
-        };
-        if let Some(crowd) = crowds.get_mut(usize::from(window)) {
-            *crowd += 1;
+        if numbers {
+            numbers::each(|bytes| {
+                made.enter(NUMBER, pattern(&bytes, 0));
+                made.enter(NUMBER, pattern(&bytes, -1));
+            });
         }
-        anchored.push((window, Word::new(number, word.as_bytes(), at)));
+        Self { sorts: made.sorts, here: Buckets::new(made.here), behind: Buckets::new(behind) }
     }
-    anchored
+
+    /// The bits of a window.
+    #[inline]
+    pub(super) fn sorts(&self, window: Window) -> u8 {
+        self.sorts.get(usize::from(window)).copied().unwrap_or(0)
+    }
+
+    /// Calls `each` with the words that have an anchor of one of these sorts at a place.
+    #[inline]
+    pub(super) fn each(&self, sorts: u8, text: &[u8], at: usize, mut each: impl FnMut(Occurrence)) {
+        let mut all = |words: &Buckets<Word>, at: usize| {
+            let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk) else { return };
+            words
+                .of(class::at(*bytes))
+                .iter()
+                .filter_map(|word| word.at(text, at))
+                .for_each(&mut each);
+        };
+        if sorts & (LONG | SHORT) != 0 {
+            all(&self.here, at);
+        }
+        if sorts & BEHIND != 0 {
+            all(&self.behind, at + 1);
+        }
+    }
 }
 
-impl Entry for Word {
-    fn before(&self) -> Option<u8> {
-        let [before, _] = self.beside;
-        before
+/// Anchors that are being chosen.
+struct Making {
+    sorts: Box<[u8; 1 << 16]>,
+    /// How many words there are by each first window.
+    crowds: Vec<u32>,
+    here: Vec<(Window, Word)>,
+}
+
+impl Making {
+    /// Chooses an anchor among those at even places of a word, or among those at odd ones. A window that is in use
+    /// already costs no more, so that words share it unless they are many.
+    fn choose(&mut self, number: u32, word: &[u8], odd: usize) {
+        let places = (odd..=word.len().saturating_sub(4)).step_by(2);
+        let judged = places.map(|at| (at, self.cost(word, at)));
+        let Some((at, _)) = judged.min_by(|one, other| one.1.total_cmp(&other.1)) else { return };
+        self.enter(LONG, pattern(word, at as isize));
+        if let Some(window) = word.get(at..).and_then(class::first) {
+            self.here.push((window, Word::new(number, word, at as u32)));
+            if let Some(crowd) = self.crowds.get_mut(usize::from(window)) {
+                *crowd += 1;
+            }
+        }
     }
 
-    fn behind(&self) -> Option<u8> {
-        let [_, behind] = self.beside;
-        behind
+    fn cost(&self, word: &[u8], at: usize) -> f32 {
+        let window = |at: usize| word.get(at..).and_then(class::first);
+        let Some(first) = window(at) else { return f32::MAX };
+        let used = |window: Window, bit: u8| {
+            self.sorts.get(usize::from(window)).is_some_and(|sorts| sorts & bit != 0)
+        };
+        let crowd = self.crowds.get(usize::from(first)).copied().unwrap_or(0);
+        let cost_of_first = if used(first, LONG) { 0.0 } else { WEIGHTS.of(first) };
+        let cost_of_second = match window(at + 2) {
+            Some(second) if used(second, LONG << SECOND) => 0.0,
+            Some(second) => WEIGHTS.of(second),
+            None => window(at + 1).map_or(0.0, |last| WEIGHTS.of_pair(last >> 5)),
+        };
+        cost_of_first + cost_of_second + CROWD * crowd as f32
     }
+
+    fn enter(&mut self, sort: u8, [a, b, c, d, e]: Pattern) {
+        self.enter_window(sort, [a, b, c]);
+        self.enter_window(sort << SECOND, [c, d, e]);
+    }
+
+    fn enter_window(&mut self, bit: u8, bytes: [Option<u8>; 3]) {
+        let classes = bytes.map(|byte| {
+            byte.map_or(0..32, |byte| {
+                let class = u16::from(class::of(byte));
+                class..class + 1
+            })
+        });
+        let [first, second, third] = classes;
+        for (a, b) in first.flat_map(|a| second.clone().map(move |b| (a, b))) {
+            for c in third.clone() {
+                if let Some(bits) = self.sorts.get_mut(usize::from(a | b << 5 | c << 10)) {
+                    *bits |= bit;
+                }
+            }
+        }
+    }
+}
+
+/// Five bytes of a word from a place on, and any byte where there is none.
+fn pattern(word: &[u8], at: isize) -> Pattern {
+    [0, 1, 2, 3, 4]
+        .map(|byte: isize| usize::try_from(at + byte).ok().and_then(|byte| word.get(byte)).copied())
 }
 
 impl Word {
@@ -117,10 +205,6 @@ impl Word {
             mask: u64::from_le_bytes(mask),
             case: u64::from_le_bytes(case),
             anchor,
-            beside: [
-                word.get((anchor as usize).wrapping_sub(1)).copied(),
-                word.get(anchor as usize + 3).copied(),
-            ],
             number,
             len: word.len() as u32,
             tail: word.get(8..).unwrap_or(&[]).into(),

@@ -65,45 +65,33 @@ pub(super) fn first(bytes: &[u8]) -> Option<Window> {
     bytes.first_chunk().map(|bytes| window(*bytes))
 }
 
-/// The windows of a block: half of them at even places, half at odd ones.
+/// The windows of a block, one in two.
 ///
 /// It is made once for a search, as even to clear it costs too much.
 #[derive(Debug)]
 pub(super) struct Windows {
     classes: [u8; BLOCK + 2],
-    even: [Window; BLOCK / 2],
-    odd: [Window; BLOCK / 2],
+    windows: [Window; BLOCK / 2],
 }
 
 impl Windows {
     pub(super) const fn new() -> Self {
-        Self { classes: [0; BLOCK + 2], even: [0; BLOCK / 2], odd: [0; BLOCK / 2] }
+        Self { classes: [0; BLOCK + 2], windows: [0; BLOCK / 2] }
     }
 
-    /// Takes the windows that begin in the first [`BLOCK`] bytes.
+    /// Takes the windows that begin at even places of the first [`BLOCK`] bytes, in groups.
     #[inline]
-    pub(super) fn fill(&mut self, bytes: &[u8; BLOCK + 2]) {
+    pub(super) fn fill(&mut self, bytes: &[u8; BLOCK + 2]) -> &[[Window; GROUP]] {
         for (to, byte) in self.classes.iter_mut().zip(bytes) {
             *to = class(*byte);
         }
         let (pairs, _) = self.classes.as_chunks();
-        let [_, nexts @ ..] = pairs else { return };
-        for (((even, odd), pair), next) in
-            self.even.iter_mut().zip(&mut self.odd).zip(pairs).zip(nexts)
-        {
+        let [_, nexts @ ..] = pairs else { return &[] };
+        for ((window, pair), next) in self.windows.iter_mut().zip(pairs).zip(nexts) {
             let (pair, next) = (Window::from_le_bytes(*pair), Window::from_le_bytes(*next));
-            *even = pair & 0x1f | pair >> 3 & 0x3e0 | next << 10;
-            *odd = pair >> 8 | next << 5 & 0x3e0 | next << 2 & 0x7c00;
+            *window = pair & 0x1f | pair >> 3 & 0x3e0 | next << 10;
         }
-    }
-
-    /// The windows in groups, those at even places and those at odd places of each.
-    #[inline]
-    pub(super) fn groups(&self) -> impl Iterator<Item = (&Half, &Half)> {
-        let ((even, _), (odd, _)) = (self.even.as_chunks(), self.odd.as_chunks());
-        even.iter().zip(odd)
+        let (groups, _) = self.windows.as_chunks();
+        groups
     }
 }
-
-/// Every other window of a group.
-pub(super) type Half = [Window; GROUP / 2];

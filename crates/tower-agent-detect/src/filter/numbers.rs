@@ -1,10 +1,5 @@
 //! What a number may begin with.
 
-use super::{
-    DIGITS, HEX, NOTHING,
-    class::{self, Window},
-};
-
 /// A digit, a digit or a separator, a digit.
 pub(super) const fn is_digits([first, second, third]: [u8; 3]) -> bool {
     let separator = matches!(second, b' ' | b'.' | b'-' | b'/' | b':' | b'(' | b')');
@@ -22,16 +17,16 @@ pub(super) const fn is_hex(bytes: [u8; 3]) -> bool {
     }
 }
 
-/// Calls `enter` with the windows that such bytes may have, and with what they stand for.
-pub(super) fn enter(mut enter: impl FnMut(Window, u8)) {
+/// Calls `each` with one of each class of such bytes.
+pub(super) fn each(mut each: impl FnMut([u8; 3])) {
     const SOME: &[u8] = b"0abcdef:-./ ()";
     for &first in SOME {
         for &second in SOME {
             for &third in SOME {
                 let bytes = [first, second, third];
-                let digits = if is_digits(bytes) { DIGITS } else { NOTHING };
-                let hex = if is_hex(bytes) { HEX } else { NOTHING };
-                enter(class::window(bytes), digits | hex);
+                if is_digits(bytes) || is_hex(bytes) {
+                    each(bytes);
+                }
             }
         }
     }
