@@ -12,12 +12,15 @@ mod ends;
 mod numbers;
 mod weights;
 
-use anchors::Anchors;
+use anchors::{Anchors, Sorts};
 use class::{BLOCK, GROUP, Window, Windows};
 use ends::Ends;
 
 /// Growth of a text up to which the ends of words are looked at one by one.
 const SHORT: usize = 48;
+
+/// Windows of which the sorts are in one register.
+const LANES: usize = GROUP / 2;
 
 /// A search for many words at once, in either case, and for places where numbers begin.
 ///
@@ -166,38 +169,66 @@ impl Filter {
         at: usize,
         search: &mut Search<'_, '_, H>,
     ) -> u64 {
-        const FIRST: u64 = u64::from_le_bytes([(1 << anchors::SECOND) - 1; GROUP]);
-        let sorts = u64::from_le_bytes(group.map(|window| self.anchors.sorts(window)));
-        let met = (sorts << 8 | before >> 56) & sorts >> anchors::SECOND & FIRST;
-        if met != 0 {
+        let [a, b, c, d, e, f, g, h] = group.map(|window| self.anchors.sorts(window));
+        let (low, high) = (lanes([a, b, c, d]), lanes([e, f, g, h]));
+        let met = [meet(before, low), meet(low, high)];
+        if met != [0; 2] {
             self.met(met, at, search);
         }
-        sorts
+        high
     }
 
     #[inline(never)]
     fn met<H: FnMut(Occurrence) -> usize>(
         &self,
-        met: u64,
+        met: [u64; 2],
         at: usize,
         search: &mut Search<'_, '_, H>,
     ) {
-        let mut left = met & search.interest(at);
-        while left != 0 {
-            let place = left.trailing_zeros() / 8;
-            let sorts = (left >> (8 * place)) as u8;
-            left &= !(0xff << (8 * place));
-            // Nothing is met at the first place of all, as there is no window before it.
-            let at = (at + 2 * place as usize).saturating_sub(2);
-            if sorts & !anchors::NUMBER != 0 {
-                self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
-            }
-            if sorts & anchors::NUMBER != 0 {
-                search.number(at);
-                search.number(at + 1);
+        for (met, at) in met.into_iter().zip([at, at + 2 * LANES]) {
+            let mut left = met & search.interest(at);
+            while left != 0 {
+                let lane = left.trailing_zeros() / Sorts::BITS;
+                let sorts = (left >> (Sorts::BITS * lane)) as Sorts;
+                left &= !(u64::from(Sorts::MAX) << (Sorts::BITS * lane));
+                // Nothing is met at the first place of all, as there is no window before it.
+                self.place(sorts, (at + 2 * lane as usize).saturating_sub(2), search);
             }
         }
     }
+
+    #[inline]
+    fn place<H: FnMut(Occurrence) -> usize>(
+        &self,
+        sorts: Sorts,
+        at: usize,
+        search: &mut Search<'_, '_, H>,
+    ) {
+        if sorts & !anchors::NUMBER != 0 {
+            self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
+        }
+        if sorts & anchors::NUMBER != 0 {
+            search.number(at);
+            search.number(at + 1);
+        }
+    }
+}
+
+/// The sorts of four windows.
+#[inline]
+fn lanes([a, b, c, d]: [Sorts; LANES]) -> u64 {
+    u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(d) << 48
+}
+
+/// The sorts of which there are anchors that have their second windows here.
+#[inline]
+const fn meet(before: u64, sorts: u64) -> u64 {
+    (sorts << 16 | before >> 48) & sorts >> anchors::SECOND & each_lane((1 << anchors::SECOND) - 1)
+}
+
+/// The same sorts in each of four lanes.
+const fn each_lane(sorts: Sorts) -> u64 {
+    sorts as u64 * 0x0001_0001_0001_0001
 }
 
 impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
@@ -206,16 +237,16 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
         self.text.get(at..).unwrap_or(&[])
     }
 
-    /// The bits that are of interest in a group: words anywhere, numbers from where they are.
+    /// The bits that are of interest in four lanes: words anywhere, numbers from where they are.
     #[inline]
     fn interest(&self, at: usize) -> u64 {
-        const NUMBERS: u64 = u64::from_le_bytes([anchors::NUMBER; GROUP]);
-        // The first place of a group is about the two bytes before it.
+        // The first lane is about the two bytes before it.
         let over = (self.numbers_from + 2).saturating_sub(at) / 2;
         if over == 0 {
             return u64::MAX;
         }
-        !NUMBERS | u64::MAX.checked_shl(8 * over.min(GROUP) as u32).unwrap_or(0)
+        !each_lane(anchors::NUMBER)
+            | u64::MAX.checked_shl(Sorts::BITS * over.min(LANES) as u32).unwrap_or(0)
     }
 
     #[inline]
@@ -229,12 +260,15 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
     #[inline]
     fn number(&mut self, start: usize) {
         let end = start + 3;
-        let Some(bytes) = self.rest(start).first_chunk().filter(|_| self.from < end) else {
+        if start < self.numbers_from || end <= self.from {
+            return;
+        }
+        let Some((digits, hex)) =
+            self.rest(start).first_chunk().map(|bytes| numbers::kinds(*bytes))
+        else {
             return;
         };
-        for (kind, is) in
-            [(Kind::Digits, numbers::is_digits(*bytes)), (Kind::Hex, numbers::is_hex(*bytes))]
-        {
+        for (kind, is) in [(Kind::Digits, digits), (Kind::Hex, hex)] {
             if is && self.numbers_from <= start {
                 self.numbers_from = (self.hit)(Occurrence { kind, start, end });
             }

@@ -1,5 +1,7 @@
 //! Words by two windows inside each of them: those that mixed text has least.
 
+use std::ops::Range;
+
 use super::{
     Kind, Occurrence,
     buckets::Buckets,
@@ -11,29 +13,30 @@ use super::{
 /// What is looked for at every other place of a text: words of which an anchor stands there. An anchor is five bytes, or
 /// two windows of three of which the second one begins with the last byte of the first one. As a word may begin at an
 /// even place or at an odd one, it has two.
-///
-/// A window has a bit for each [sort](self#constants) of anchors in which it is the first one, and [`SECOND`] bits
-/// higher one for each sort in which it is the second one.
 #[derive(Clone, Debug)]
 pub(super) struct Anchors {
-    /// The bits of each window. The upper half is never touched; it makes any window a valid index.
-    sorts: Box<[u8; 1 << 16]>,
+    /// The sorts of each window. The upper half is never touched; it makes any window a valid index.
+    sorts: Box<[Sorts; 1 << 16]>,
     /// Words by the first windows of their anchors.
     here: Buckets<Word>,
     /// Short words that begin one byte behind their anchor, by their first windows.
     behind: Buckets<Word>,
 }
 
-/// Anchors of which each byte is known, but for the last one of some.
-const LONG: u8 = 1;
-/// Anchors that are short words, and what follows them.
-const SHORT: u8 = 2;
-/// Anchors that are any byte, a short word, and what follows it.
-const BEHIND: u8 = 4;
+/// A bit for each sort of anchors in which a window is the first one, and [`SECOND`] bits higher one for each sort in
+/// which it is the second one. Where the two meet, there may be an anchor.
+pub(super) type Sorts = u16;
+
 /// Anchors that are numbers.
-pub(super) const NUMBER: u8 = 8;
+pub(super) const NUMBER: Sorts = 1;
+/// Anchors that are any byte, a short word, and what follows it.
+const BEHIND: Sorts = 2;
+/// Anchors that are short words, and what follows them.
+const SHORT: Sorts = 4;
+/// The rest of the bits is for anchors of which each byte is known, but for the last one of some.
+const LONG: Range<u32> = 3..SECOND;
 /// How far the bits of second windows stand above those of first ones.
-pub(super) const SECOND: u32 = 4;
+pub(super) const SECOND: u32 = 8;
 
 /// Bytes of the words that have `SHORT` and `BEHIND` anchors, at most.
 const FEW: usize = 4;
@@ -59,16 +62,12 @@ pub(super) struct Word {
     tail: Box<[u8]>,
 }
 
-/// How dear it is to put one more word to a window, beside how often a million bytes have that window.
-const CROWD: f32 = 1.0;
+/// How dear it is to put one more word to a window that has some.
+const CROWD: f32 = 100.0;
 
 impl Anchors {
     pub(super) fn new(words: &[String], numbers: bool) -> Self {
-        let mut made = Making {
-            sorts: Box::new([0; 1 << 16]),
-            crowds: vec![0; class::WINDOWS],
-            here: Vec::new(),
-        };
+        let mut made = Making::new();
         let mut order: Vec<_> = (0_u32..).zip(words).filter(|(_, word)| word.len() >= 3).collect();
         order.sort_by_key(|(_, word)| word.len());
         let mut behind = Vec::new();
@@ -95,15 +94,20 @@ impl Anchors {
         Self { sorts: made.sorts, here: Buckets::new(made.here), behind: Buckets::new(behind) }
     }
 
-    /// The bits of a window.
     #[inline]
-    pub(super) fn sorts(&self, window: Window) -> u8 {
+    pub(super) fn sorts(&self, window: Window) -> Sorts {
         self.sorts.get(usize::from(window)).copied().unwrap_or(0)
     }
 
     /// Calls `each` with the words that have an anchor of one of these sorts at a place.
     #[inline]
-    pub(super) fn each(&self, sorts: u8, text: &[u8], at: usize, mut each: impl FnMut(Occurrence)) {
+    pub(super) fn each(
+        &self,
+        sorts: Sorts,
+        text: &[u8],
+        at: usize,
+        mut each: impl FnMut(Occurrence),
+    ) {
         let mut all = |words: &Buckets<Word>, at: usize| {
             let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk) else { return };
             words
@@ -112,7 +116,7 @@ impl Anchors {
                 .filter_map(|word| word.at(text, at))
                 .for_each(&mut each);
         };
-        if sorts & (LONG | SHORT) != 0 {
+        if sorts & !(NUMBER | BEHIND) != 0 {
             all(&self.here, at);
         }
         if sorts & BEHIND != 0 {
@@ -123,50 +127,81 @@ impl Anchors {
 
 /// Anchors that are being chosen.
 struct Making {
-    sorts: Box<[u8; 1 << 16]>,
+    sorts: Box<[Sorts; 1 << 16]>,
+    /// How often a million bytes have the first windows of each sort, and the second ones.
+    weights: [[f32; 2]; SECOND as usize],
     /// How many words there are by each first window.
     crowds: Vec<u32>,
     here: Vec<(Window, Word)>,
 }
 
+/// An anchor that a word may have.
+struct Choice {
+    at: usize,
+    sort: u32,
+    /// What it adds to the weights of the sort.
+    weights: [f32; 2],
+    cost: f32,
+}
+
 impl Making {
-    /// Chooses an anchor among those at even places of a word, or among those at odd ones. A window that is in use
-    /// already costs no more, so that words share it unless they are many.
+    fn new() -> Self {
+        Self {
+            sorts: Box::new([0; 1 << 16]),
+            weights: [[1.0; 2]; SECOND as usize],
+            crowds: vec![0; class::WINDOWS],
+            here: Vec::new(),
+        }
+    }
+
+    /// Chooses an anchor among those at even places of a word, or among those at odd ones.
     fn choose(&mut self, number: u32, word: &[u8], odd: usize) {
         let places = (odd..=word.len().saturating_sub(4)).step_by(2);
-        let judged = places.map(|at| (at, self.cost(word, at)));
-        let Some((at, _)) = judged.min_by(|one, other| one.1.total_cmp(&other.1)) else { return };
-        self.enter(LONG, pattern(word, at as isize));
-        if let Some(window) = word.get(at..).and_then(class::first) {
-            self.here.push((window, Word::new(number, word, at as u32)));
+        let choices = places.flat_map(|at| LONG.map(move |sort| (at, sort)));
+        let judged = choices.filter_map(|(at, sort)| self.judge(word, at, sort));
+        let Some(choice) = judged.min_by(|one, other| one.cost.total_cmp(&other.cost)) else {
+            return;
+        };
+        self.enter(1 << choice.sort, pattern(word, choice.at as isize));
+        if let Some(weights) = self.weights.get_mut(choice.sort as usize) {
+            weights.iter_mut().zip(choice.weights).for_each(|(sum, weight)| *sum += weight);
+        }
+        if let Some(window) = word.get(choice.at..).and_then(class::first) {
+            self.here.push((window, Word::new(number, word, choice.at as u32)));
             if let Some(crowd) = self.crowds.get_mut(usize::from(window)) {
                 *crowd += 1;
             }
         }
     }
 
-    fn cost(&self, word: &[u8], at: usize) -> f32 {
+    /// A text has the anchors of a sort as often as its first windows meet its second ones, whichever words they are
+    /// of. A window that is in use already makes this no more, so that words share it unless they are many.
+    fn judge(&self, word: &[u8], at: usize, sort: u32) -> Option<Choice> {
+        let bits = |window: Window| self.sorts.get(usize::from(window)).copied().unwrap_or(0);
         let window = |at: usize| word.get(at..).and_then(class::first);
-        let Some(first) = window(at) else { return f32::MAX };
-        let used = |window: Window, bit: u8| {
-            self.sorts.get(usize::from(window)).is_some_and(|sorts| sorts & bit != 0)
+        let new = |window: Window, bit: u32| {
+            if bits(window) >> bit & 1 == 0 { WEIGHTS.of(window) } else { 0.0 }
         };
-        let crowd = self.crowds.get(usize::from(first)).copied().unwrap_or(0);
-        let cost_of_first = if used(first, LONG) { 0.0 } else { WEIGHTS.of(first) };
-        let cost_of_second = match window(at + 2) {
-            Some(second) if used(second, LONG << SECOND) => 0.0,
-            Some(second) => WEIGHTS.of(second),
-            None => window(at + 1).map_or(0.0, |last| WEIGHTS.of_pair(last >> 5)),
-        };
-        cost_of_first + cost_of_second + CROWD * crowd as f32
+        let first = window(at)?;
+        let weights = [
+            new(first, sort),
+            match window(at + 2) {
+                Some(second) => new(second, sort + SECOND),
+                None => WEIGHTS.of_pair(window(at + 1)? >> 5),
+            },
+        ];
+        let [old_first, old_second] = *self.weights.get(sort as usize)?;
+        let meet = (old_first + weights[0]) * (old_second + weights[1]) - old_first * old_second;
+        let crowd = self.crowds.get(usize::from(first)).copied()?;
+        Some(Choice { at, sort, weights, cost: meet + CROWD * crowd as f32 })
     }
 
-    fn enter(&mut self, sort: u8, [a, b, c, d, e]: Pattern) {
+    fn enter(&mut self, sort: Sorts, [a, b, c, d, e]: Pattern) {
         self.enter_window(sort, [a, b, c]);
         self.enter_window(sort << SECOND, [c, d, e]);
     }
 
-    fn enter_window(&mut self, bit: u8, bytes: [Option<u8>; 3]) {
+    fn enter_window(&mut self, bit: Sorts, bytes: [Option<u8>; 3]) {
         let classes = bytes.map(|byte| {
             byte.map_or(0..32, |byte| {
                 let class = u16::from(class::of(byte));
