@@ -186,7 +186,8 @@ impl Filter {
         search: &mut Search<'_, '_, H>,
     ) {
         for (met, at) in met.into_iter().zip([at, at + 2 * LANES]) {
-            let mut left = met & search.interest(at);
+            let mut left =
+                if met == 0 { continue } else { met & !search.seen(at, self.anchors.numbers()) };
             while left != 0 {
                 let lane = left.trailing_zeros() / Sorts::BITS;
                 let sorts = (left >> (Sorts::BITS * lane)) as Sorts;
@@ -204,10 +205,11 @@ impl Filter {
         at: usize,
         search: &mut Search<'_, '_, H>,
     ) {
-        if sorts & !anchors::NUMBER != 0 {
+        let numbers = sorts & self.anchors.numbers();
+        if sorts != numbers {
             self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
         }
-        if sorts & anchors::NUMBER != 0 {
+        if numbers != 0 {
             search.number(at);
             search.number(at + 1);
         }
@@ -237,16 +239,16 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
         self.text.get(at..).unwrap_or(&[])
     }
 
-    /// The bits that are of interest in four lanes: words anywhere, numbers from where they are.
+    /// The bits of four lanes that stand for numbers which are of no interest any more.
     #[inline]
-    fn interest(&self, at: usize) -> u64 {
+    fn seen(&self, at: usize, numbers: Sorts) -> u64 {
         // The first lane is about the two bytes before it.
-        let over = (self.numbers_from + 2).saturating_sub(at) / 2;
-        if over == 0 {
-            return u64::MAX;
+        let lanes = (self.numbers_from + 2).saturating_sub(at) / 2;
+        if lanes == 0 {
+            return 0;
         }
-        !each_lane(anchors::NUMBER)
-            | u64::MAX.checked_shl(Sorts::BITS * over.min(LANES) as u32).unwrap_or(0)
+        each_lane(numbers)
+            & !u64::MAX.checked_shl(Sorts::BITS * lanes.min(LANES) as u32).unwrap_or(0)
     }
 
     #[inline]

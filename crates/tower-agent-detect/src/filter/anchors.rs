@@ -1,7 +1,5 @@
 //! Words by two windows inside each of them: those that mixed text has least.
 
-use std::ops::Range;
-
 use super::{
     Kind, Occurrence,
     buckets::Buckets,
@@ -21,20 +19,25 @@ pub(super) struct Anchors {
     here: Buckets<Word>,
     /// Short words that begin one byte behind their anchor, by their first windows.
     behind: Buckets<Word>,
+    /// The bits that are numbers.
+    numbers: Sorts,
 }
 
 /// A bit for each sort of anchors in which a window is the first one, and [`SECOND`] bits higher one for each sort in
 /// which it is the second one. Where the two meet, there may be an anchor.
 pub(super) type Sorts = u16;
 
-/// Anchors that are numbers.
-pub(super) const NUMBER: Sorts = 1;
 /// Anchors that are any byte, a short word, and what follows it.
-const BEHIND: Sorts = 2;
+const BEHIND: Sorts = 1;
 /// Anchors that are short words, and what follows them.
-const SHORT: Sorts = 4;
-/// The rest of the bits is for anchors of which each byte is known, but for the last one of some.
-const LONG: Range<u32> = 3..SECOND;
+const SHORT: Sorts = 2;
+/// Anchors that are digits, that are hexadecimal, and that are so behind any byte. Where numbers are not asked for, these
+/// bits are for long words, too.
+const DIGITS: Sorts = 4;
+const HEX: Sorts = 8;
+const HEX_BEHIND: Sorts = 16;
+/// All sorts of numbers.
+const NUMBERS: Sorts = DIGITS | HEX | HEX_BEHIND;
 /// How far the bits of second windows stand above those of first ones.
 pub(super) const SECOND: u32 = 8;
 
@@ -67,7 +70,7 @@ const CROWD: f32 = 100.0;
 
 impl Anchors {
     pub(super) fn new(words: &[String], numbers: bool) -> Self {
-        let mut made = Making::new();
+        let mut made = Making::new(if numbers { NUMBERS } else { 0 });
         let mut order: Vec<_> = (0_u32..).zip(words).filter(|(_, word)| word.len() >= 3).collect();
         order.sort_by_key(|(_, word)| word.len());
         let mut behind = Vec::new();
@@ -86,17 +89,29 @@ impl Anchors {
             }
         }
         if numbers {
-            numbers::each(|bytes| {
-                made.enter(NUMBER, pattern(&bytes, 0));
-                made.enter(NUMBER, pattern(&bytes, -1));
+            numbers::each(|bytes, digits| {
+                let (here, behind) = if digits { (DIGITS, DIGITS) } else { (HEX, HEX_BEHIND) };
+                made.enter(here, pattern(&bytes, 0));
+                made.enter(behind, pattern(&bytes, -1));
             });
         }
-        Self { sorts: made.sorts, here: Buckets::new(made.here), behind: Buckets::new(behind) }
+        Self {
+            sorts: made.sorts,
+            here: Buckets::new(made.here),
+            behind: Buckets::new(behind),
+            numbers: made.numbers,
+        }
     }
 
     #[inline]
     pub(super) fn sorts(&self, window: Window) -> Sorts {
         self.sorts.get(usize::from(window)).copied().unwrap_or(0)
+    }
+
+    /// The bits that stand for numbers.
+    #[inline]
+    pub(super) const fn numbers(&self) -> Sorts {
+        self.numbers
     }
 
     /// Calls `each` with the words that have an anchor of one of these sorts at a place.
@@ -116,7 +131,7 @@ impl Anchors {
                 .filter_map(|word| word.at(text, at))
                 .for_each(&mut each);
         };
-        if sorts & !(NUMBER | BEHIND) != 0 {
+        if sorts & !(self.numbers | BEHIND) != 0 {
             all(&self.here, at);
         }
         if sorts & BEHIND != 0 {
@@ -133,6 +148,8 @@ struct Making {
     /// How many words there are by each first window.
     crowds: Vec<u32>,
     here: Vec<(Window, Word)>,
+    /// The bits that are numbers.
+    numbers: Sorts,
 }
 
 /// An anchor that a word may have.
@@ -145,19 +162,22 @@ struct Choice {
 }
 
 impl Making {
-    fn new() -> Self {
+    fn new(numbers: Sorts) -> Self {
         Self {
             sorts: Box::new([0; 1 << 16]),
             weights: [[1.0; 2]; SECOND as usize],
             crowds: vec![0; class::WINDOWS],
             here: Vec::new(),
+            numbers,
         }
     }
 
     /// Chooses an anchor among those at even places of a word, or among those at odd ones.
     fn choose(&mut self, number: u32, word: &[u8], odd: usize) {
         let places = (odd..=word.len().saturating_sub(4)).step_by(2);
-        let choices = places.flat_map(|at| LONG.map(move |sort| (at, sort)));
+        let not_long = BEHIND | SHORT | self.numbers;
+        let sorts = (0..SECOND).filter(|sort| not_long >> sort & 1 == 0);
+        let choices = places.flat_map(|at| sorts.clone().map(move |sort| (at, sort)));
         let judged = choices.filter_map(|(at, sort)| self.judge(word, at, sort));
         let Some(choice) = judged.min_by(|one, other| one.cost.total_cmp(&other.cost)) else {
             return;

@@ -58,7 +58,7 @@ impl Ends {
             ends.mark_word(word);
         }
         if numbers {
-            numbers::each(|bytes| ends.mark(class::window(bytes), NUMBER));
+            numbers::each(|bytes, _| ends.mark(class::window(bytes), NUMBER));
         }
         ends
     }

@@ -44,15 +44,19 @@ pub(super) fn kinds(bytes: [u8; 3]) -> (bool, bool) {
     (is(DIGIT, BETWEEN, DIGIT), hex)
 }
 
-/// Calls `each` with one of each class of such bytes.
-pub(super) fn each(mut each: impl FnMut([u8; 3])) {
+/// Calls `each` with one of each class of such bytes, and with whether they are digits.
+pub(super) fn each(mut each: impl FnMut([u8; 3], bool)) {
     const SOME: &[u8] = b"0abcdef:-./ ()";
     for &first in SOME {
         for &second in SOME {
             for &third in SOME {
                 let bytes = [first, second, third];
-                if kinds(bytes) != (false, false) {
-                    each(bytes);
+                let (digits, hex) = kinds(bytes);
+                if digits {
+                    each(bytes, true);
+                }
+                if hex {
+                    each(bytes, false);
                 }
             }
         }
