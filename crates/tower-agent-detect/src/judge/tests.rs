@@ -154,6 +154,8 @@ const KEEPS: &[&str] = &[
     "pub const NO_SECRET: WIN32_ERROR = 1786u32;",
     "pub const OID_PASSWORD: &str = \"2.5.4.35\";",
     "MATCH_PASS = 0x04,",
+    "JWT bearer token authentication.",
+    "Authorization: Basic authentication.",
     "\"rules.x.secret\": \"generated_file\"",
     "client_secret=\" + finding[\"secret\"] + \"&x=\"",
     "[\"trust\", \"password\", \"scram-sha-256\"]",
