@@ -27,13 +27,20 @@ fn files(extension: &str, len: usize) -> Vec<u8> {
     let mut found = Vec::new();
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
-    for package in home.iter().flat_map(|home| folders(&home.join("registry/src"))).flat_map(|source| folders(&source)) {
+    for package in home
+        .iter()
+        .flat_map(|home| folders(&home.join("registry/src")))
+        .flat_map(|source| folders(&source))
+    {
         if package.file_name().is_some_and(|name| name.as_encoded_bytes() >= b"n") {
             walk(&package, extension, &mut found);
         }
     }
     found.sort();
-    assert!(!found.is_empty(), "the local registry holds no `.{extension}` file; build the workspace first");
+    assert!(
+        !found.is_empty(),
+        "the local registry holds no `.{extension}` file; build the workspace first"
+    );
     let mut random = Random(7);
     let mut text = Vec::with_capacity(len + OF_FILE);
     while text.len() < len {
@@ -64,7 +71,8 @@ fn walk(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
 /// Lines of JSON as a server writes them.
 fn logs(len: usize) -> Vec<u8> {
     const LEVELS: [&str; 4] = ["info", "warn", "debug", "error"];
-    const PATHS: [&str; 6] = ["/api/v1/users", "/api/v1/orders", "/health", "/static/app.js", "/search", "/metrics"];
+    const PATHS: [&str; 6] =
+        ["/api/v1/users", "/api/v1/orders", "/health", "/static/app.js", "/search", "/metrics"];
     const MESSAGES: [&str; 8] = [
         "request completed",
         "connection accepted",

@@ -20,7 +20,8 @@ fn main() {
 
 fn words() -> Vec<String> {
     let text = include_str!("keywords.txt").to_ascii_lowercase();
-    let mut words: Vec<String> = text.split_whitespace().filter(|word| word.len() >= 3).map(String::from).collect();
+    let mut words: Vec<String> =
+        text.split_whitespace().filter(|word| word.len() >= 3).map(String::from).collect();
     words.sort();
     words.dedup();
     words
@@ -61,7 +62,12 @@ fn stream<const CHUNK: usize>(bencher: Bencher<'_, '_>, name: &str) {
     });
 }
 
-fn pieces(bencher: Bencher<'_, '_>, name: &str, piece: usize, search: impl Fn(&[u8]) -> usize + Sync) {
+fn pieces(
+    bencher: Bencher<'_, '_>,
+    name: &str,
+    piece: usize,
+    search: impl Fn(&[u8]) -> usize + Sync,
+) {
     let text = corpus(name, BYTES);
     bencher
         .counter(BytesCount::new(text.len()))
