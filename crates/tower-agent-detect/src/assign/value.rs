@@ -80,7 +80,7 @@ fn bare_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>
         let rest = text.bytes().get(at..limit.min(text.len())).unwrap_or_default();
         let plain = rest
             .iter()
-            .position(|byte| is_delimiter(*byte) || matches!(*byte, b'\\' | IDEOGRAPHIC.0));
+            .position(|byte| is_delimiter(*byte) || *byte == b'\\' || *byte == IDEOGRAPHIC.0);
         at = at.saturating_add(plain.unwrap_or(rest.len()));
         if at >= limit {
             break;
