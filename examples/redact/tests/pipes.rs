@@ -351,3 +351,26 @@ fn no_input_is_no_output() {
         assert_eq!((ended.status.code(), ended.text(), ended.err.as_str()), (Some(0), "", ""));
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_input() {
+    let line = "2024-05-01 INFO the request of user 4711 finished, 12 ms, path /items?page=%20x\n";
+    let piece = line.repeat(200);
+    for args in [&["--quiet"][..], &["--quiet", "--json"]] {
+        let mut redact = start(redact(args));
+        let mut pass = |kilobytes: usize| {
+            for _ in 0..kilobytes * 1024 / piece.len() {
+                redact.send(piece.as_bytes());
+                redact.expect(piece.as_bytes());
+            }
+            let status = std::fs::read_to_string(format!("/proc/{}/status", redact.child.id()));
+            let status = status.unwrap();
+            let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+            peak.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap()
+        };
+        let (before, after) = (pass(512), pass(4096));
+        assert!(after < before + 1024, "{args:?}: {before} kB, then {after} kB");
+        assert!(redact.end().status.success());
+    }
+}
