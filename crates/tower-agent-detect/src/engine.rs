@@ -176,6 +176,7 @@ impl Engine {
             numbers_from
         });
         settled = settled.min(self.personal_rest(text, scan));
+        settled = settled.min(self.unwrap(text, scan));
         if last { settled } else { settled.min(self.tail.hold(text.bytes())) }
     }
 
