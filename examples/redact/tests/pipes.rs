@@ -231,6 +231,16 @@ fn json_lines_keep_their_shape() {
 }
 
 #[test]
+fn values_under_sensitive_keys_are_masked_in_json() {
+    let ended = run(
+        &["--json", "--mask", "remove"],
+        br#"{"db": {"password": ["hunter2!x9"], "user": "mara"}}"#,
+    );
+    assert_eq!(ended.text(), r#"{"db": {"password": [""], "user": "mara"}}"#);
+    assert!(ended.err.contains("        1  generic-"), "{}", ended.err);
+}
+
+#[test]
 fn a_line_that_is_no_json_is_masked_as_text_and_counted() {
     let token = token();
     let input = [
