@@ -4,6 +4,7 @@ mod data;
 
 use std::{
     borrow::Cow,
+    collections::HashSet,
     fmt,
     ops::Range,
     sync::{Arc, OnceLock},
@@ -196,6 +197,12 @@ impl fmt::Debug for Finding {
 fn builtin() -> &'static [Arc<Rule>] {
     static RULES_READ: OnceLock<Vec<Arc<Rule>>> = OnceLock::new();
     RULES_READ.get_or_init(|| read(RULES).unwrap_or_default())
+}
+
+/// Whether a rule of this crate has the id, chosen or not.
+pub(crate) fn is_built_in(id: &str) -> bool {
+    static IDS: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    IDS.get_or_init(|| builtin().iter().map(|rule| rule.id()).collect()).contains(id)
 }
 
 fn read(toml: &str) -> Result<Vec<Arc<Rule>>, RuleError> {

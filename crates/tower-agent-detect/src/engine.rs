@@ -11,8 +11,9 @@ use crate::{
     assign::{self, Value},
     check,
     decode::{self, Inside, Progress, Unwrapped, Wrapped},
+    detector::is_built_in,
     filter::{Filter, Kind, Occurrence},
-    judge, key_block,
+    judge, key_block, mask,
     personal::{Personal, Progresses},
     pii::{self, Found},
     recogniser::Recogniser,
@@ -162,6 +163,21 @@ impl Engine {
 
     pub(crate) fn rules(&self) -> &[Arc<Rule>] {
         &self.rules
+    }
+
+    /// Whether a text in the form of a placeholder holds nothing but what a mask writes into one.
+    pub(crate) fn wrote(&self, placeholder: Option<&[u8]>) -> bool {
+        let Some(text) = placeholder.and_then(|text| std::str::from_utf8(text).ok()) else {
+            return false;
+        };
+        let parts = text.strip_prefix(mask::OPENING).and_then(|text| text.strip_suffix(']'));
+        // Any other text that stands for a value was chosen by whoever runs this.
+        let Some(parts) = parts else { return true };
+        let mut parts = parts.split(':').skip(1);
+        let known = |id: &str| {
+            id == mask::name("") || self.rules.iter().any(|rule| rule.id() == id) || is_built_in(id)
+        };
+        parts.next().is_none_or(known) && parts.next().is_none_or(mask::is_tag)
     }
 
     /// Looks at what has come since the last time, and at what was undecided.
