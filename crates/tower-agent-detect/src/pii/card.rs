@@ -14,12 +14,16 @@ const MAX_GROUPS: usize = 6;
 /// Looks for a card that begins with the first group.
 pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>, Unknown> {
     let start = groups.first().start;
-    if !matches!(here(text, start), b'1'..=b'6' | b'8') || !begins_number(text, start) {
+    let ahead = Groups(groups.0.get(..MAX_GROUPS).unwrap_or(groups.0));
+    if !ahead.have(MIN_DIGITS)
+        || !matches!(here(text, start), b'1'..=b'6' | b'8')
+        || !begins_number(text, start)
+    {
         return Ok(None);
     }
     let mut number = Number::default();
     let mut best = None;
-    for (at, group) in groups.0.iter().take(MAX_GROUPS).enumerate() {
+    for (at, group) in ahead.0.iter().enumerate() {
         if at > 0 && !number.separate(groups.separator(text, at.saturating_sub(1))) {
             break;
         }

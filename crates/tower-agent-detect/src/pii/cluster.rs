@@ -10,7 +10,7 @@ const MAX_GROUPS: usize = 16;
 const REACH: usize = 8;
 const MAX_BYTES: usize = 96;
 /// The fewest digits of a number that is no address of the internet.
-const MIN_DIGITS: usize = 7;
+pub(super) const MIN_DIGITS: usize = 7;
 
 /// A run of digits.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -62,15 +62,22 @@ impl Cluster {
         self.groups.get(..self.len).unwrap_or_default()
     }
 
-    /// Whether hexadecimal digits or colons touch the digits.
+    /// Whether this may be a part of an address in hexadecimal digits.
     pub(super) fn is_hexadecimal(&self, text: &Text<'_>) -> bool {
-        let touches = |byte: u8| byte == b':' || byte.is_ascii_hexdigit();
         let (Some(first), Some(last)) = (self.groups().first(), self.groups().last()) else {
             return false;
         };
-        touches(back(text, first.start))
-            || touches(here(text, last.end))
-            || self.groups().iter().any(|group| here(text, group.end) == b':')
+        let is_part = |byte: u8| byte == b':' || byte.is_ascii_hexdigit();
+        let (before, behind) = (back(text, first.start), here(text, last.end));
+        let further =
+            (back(text, first.start.saturating_sub(1)), here(text, last.end.saturating_add(1)));
+        let colons = self.groups().iter().filter(|group| here(text, group.end) == b':').count();
+        // Fewer colons, without letters and not one beside another, are a time of day.
+        colons >= 5
+            || before.is_ascii_hexdigit()
+            || before == b':' && is_part(further.0)
+            || behind.is_ascii_hexdigit()
+            || behind == b':' && is_part(further.1)
             || mac::may_begin(text, first.start)
     }
 
@@ -113,10 +120,18 @@ impl Cluster {
 
 impl Groups<'_> {
     fn may_hold_anything(&self, text: &Text<'_>) -> bool {
-        let digits: usize = self.0.iter().map(|group| group.len()).sum();
-        digits >= MIN_DIGITS
+        self.have(MIN_DIGITS)
             || self.0.len() >= 4
                 && self.0.iter().filter(|group| here(text, group.end) == b'.').count() >= 3
+    }
+
+    /// Whether the groups have so many digits.
+    pub(super) fn have(&self, digits: usize) -> bool {
+        let mut missing = digits;
+        self.0.iter().any(|group| {
+            missing = missing.saturating_sub(group.len());
+            missing == 0
+        })
     }
 
     /// The number that begins with the first group.

@@ -104,17 +104,20 @@ impl<'t, 'a> Words<'t, 'a> {
         (self.at > self.limit).then(|| here(self.text, self.at.saturating_sub(1)))
     }
 
-    /// How many bytes that are no letters stand before the next word, and whether a line ends among them twice.
-    pub(super) fn gap(&mut self) -> usize {
+    /// Whether no more than so many bytes, none of them a letter, stand before the next word.
+    pub(super) fn is_near(&mut self, most: usize) -> bool {
         let end = self.at;
         while self.byte().is_some_and(|byte| !is_letter(byte)) {
+            if end.saturating_sub(self.at) == most {
+                return false;
+            }
             self.at = self.at.saturating_sub(1);
         }
-        end.saturating_sub(self.at)
+        true
     }
 
     pub(super) fn next(&mut self) -> Option<Word> {
-        self.gap();
+        self.is_near(WINDOW);
         let mut word = Word { bytes: [0; Word::MAX], start: Word::MAX };
         while let Some(byte) = self.byte().filter(|byte| is_letter(*byte)) {
             word.push_front(byte);
@@ -146,7 +149,7 @@ pub(super) fn call(text: &Text<'_>, start: usize) -> Call {
     let mut words = Words::before(text, start);
     let (mut reached, mut numbered) = (false, false);
     for at in 0..MAX_WORDS {
-        if words.gap() > MAX_GAP {
+        if !words.is_near(MAX_GAP) {
             break;
         }
         let Some(word) = words.next() else { break };

@@ -68,7 +68,7 @@ impl Number {
         &self,
         count: usize,
         is_alone: bool,
-        call: &mut dyn FnMut() -> Call,
+        call: Call,
     ) -> Option<bool> {
         let parts = self.parts.get(..count)?;
         let len = parts.iter().map(|part| part.len).sum();
@@ -80,7 +80,7 @@ impl Number {
         if shape.is_written_out(is_alone) {
             return Some(true);
         }
-        (shape.may_be_called() && shape.is_asked_for(call())).then_some(false)
+        (shape.may_be_called() && shape.is_asked_for(call)).then_some(false)
     }
 }
 
