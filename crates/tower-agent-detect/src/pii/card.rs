@@ -8,6 +8,8 @@ use crate::text::Text;
 
 const MIN_DIGITS: usize = 12;
 const MAX_DIGITS: usize = 19;
+/// The fewest digits of a group.
+const MIN_GROUP: usize = 3;
 /// The most groups a number may be written in.
 const MAX_GROUPS: usize = 6;
 
@@ -15,7 +17,8 @@ const MAX_GROUPS: usize = 6;
 pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>, Unknown> {
     let start = groups.first().start;
     let ahead = Groups(groups.0.get(..MAX_GROUPS).unwrap_or(groups.0));
-    if !ahead.have(MIN_DIGITS)
+    if groups.first().len() < MIN_GROUP
+        || !ahead.have(MIN_DIGITS)
         || !matches!(here(text, start), b'1'..=b'6' | b'8')
         || !begins_number(text, start)
     {
@@ -124,7 +127,7 @@ impl Number {
         shape.len() == 1
             || (!self.mixed
                 && self.separator != Some(b'.')
-                && shape.iter().all(|len| (2..=8).contains(len)))
+                && shape.iter().all(|len| (MIN_GROUP..=8).contains(len)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::cluster::Groups;
 use super::context::{self, Call};
-use super::scan::{Unknown, back, begins_word, here, is_among_numbers, peek};
+use super::scan::{Unknown, back, begins_word, here, is_among_numbers, is_listed, peek};
 use super::{Found, Kind};
 use crate::text::{Text, is_word};
 
@@ -76,7 +76,10 @@ pub(super) fn phone(
 
 /// Whether the groups may be a number by their shape alone.
 fn is_written_out(text: &Text<'_>, groups: &Groups<'_>) -> bool {
-    here(text, groups.first().start) == b'0' || groups.are(&[3, 3, 4]) || groups.are(&[1, 3, 3, 4])
+    let start = groups.first().start;
+    (here(text, start) == b'0' && !is_listed(text, start))
+        || groups.are(&[3, 3, 4])
+        || groups.are(&[1, 3, 3, 4])
 }
 
 /// Whether what stands before a place does not make the digits a part of something else.

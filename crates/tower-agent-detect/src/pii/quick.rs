@@ -3,7 +3,7 @@
 use super::cluster::MIN_DIGITS;
 use super::iban;
 use super::scan::{back, here};
-use crate::text::{Text, is_word};
+use crate::text::Text;
 
 /// How many bytes are read to find that there are few digits.
 const MAX_BYTES: usize = 24;
@@ -15,7 +15,8 @@ pub(super) fn nothing(text: &Text<'_>, start: usize, from: usize) -> Option<usiz
     let before = back(text, start);
     if before.is_ascii_alphanumeric() {
         let run = bytes.iter().take(MAX_BYTES).take_while(|byte| byte.is_ascii_digit()).count();
-        let is_inner = run > 2 && bytes.get(run).is_some_and(|byte| is_word(*byte));
+        // With a letter these are too many for a group of an address with colons or hyphens.
+        let is_inner = run > 2 && bytes.get(run).is_some_and(|byte| !matches!(byte, b':' | b'.'));
         return (is_inner && iban::head(text, start, from).is_none())
             .then(|| start.saturating_add(run));
     }
@@ -39,12 +40,17 @@ fn few(bytes: &[u8]) -> Option<usize> {
             }
             b':' => colons += 1,
             b' ' | b'-' | b'/' | b'(' | b')' => {}
-            // Hexadecimal digits behind a separator, as of an address that goes on, count like ones that touch.
-            b'a'..=b'f' | b'A'..=b'F' => return None,
+            // An address may go on here, unless so many digits touch that they are no group of one.
+            b'a'..=b'f' | b'A'..=b'F' => return (len == at && is_long(bytes)).then_some(len),
             _ => return (digits < MIN_DIGITS && dots < 3 && colons < 3).then_some(len),
         }
     }
     None
+}
+
+/// Whether more hexadecimal digits begin here than a group of an address has.
+fn is_long(bytes: &[u8]) -> bool {
+    bytes.get(..5).is_some_and(|bytes| bytes.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// Whether nothing before the digits may make them a part of something longer.

@@ -64,12 +64,7 @@ impl Number {
     }
 
     /// Whether the first groups are a telephone number, and if so, whether their shape alone says so.
-    pub(super) fn judge(
-        &self,
-        count: usize,
-        is_alone: bool,
-        call: Call,
-    ) -> Option<bool> {
+    pub(super) fn judge(&self, count: usize, is_alone: bool, call: Call) -> Option<bool> {
         let parts = self.parts.get(..count)?;
         let len = parts.iter().map(|part| part.len).sum();
         let digits = self.digits.get(..len)?;
