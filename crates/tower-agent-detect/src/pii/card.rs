@@ -16,7 +16,7 @@ const MAX_GROUPS: usize = 6;
 /// Looks for a card that begins with the first group.
 pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>, Unknown> {
     let start = groups.first().start;
-    let ahead = Groups(groups.0.get(..MAX_GROUPS).unwrap_or(groups.0));
+    let ahead = groups.take(MAX_GROUPS);
     if groups.first().len() < MIN_GROUP
         || !ahead.have(MIN_DIGITS)
         || !matches!(here(text, start), b'1'..=b'6' | b'8')
@@ -26,7 +26,7 @@ pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>
     }
     let mut number = Number::default();
     let mut best = None;
-    for (at, group) in ahead.0.iter().enumerate() {
+    for (at, group) in ahead.iter().enumerate() {
         if at > 0 && !number.separate(groups.separator(text, at.saturating_sub(1))) {
             break;
         }

@@ -77,13 +77,15 @@ impl Word {
         self.bytes.get(self.start..).unwrap_or_default()
     }
 
-    fn push_front(&mut self, byte: u8) {
-        if let Some(start) = self.start.checked_sub(1)
-            && let Some(place) = self.bytes.get_mut(start)
-        {
-            *place = byte.to_ascii_lowercase();
-            self.start = start;
+    fn new(letters: &[u8]) -> Self {
+        let mut word =
+            Self { bytes: [0; Self::MAX], start: Self::MAX.saturating_sub(letters.len()) };
+        let letters = letters.get(letters.len().saturating_sub(Self::MAX)..).unwrap_or_default();
+        if let Some(place) = word.bytes.get_mut(word.start..) {
+            place.copy_from_slice(letters);
+            place.make_ascii_lowercase();
         }
+        word
     }
 }
 
@@ -118,13 +120,13 @@ impl<'t, 'a> Words<'t, 'a> {
 
     pub(super) fn next(&mut self) -> Option<Word> {
         self.is_near(WINDOW);
-        let mut word = Word { bytes: [0; Word::MAX], start: Word::MAX };
-        while let Some(byte) = self.byte().filter(|byte| is_letter(*byte)) {
-            word.push_front(byte);
+        let end = self.at;
+        while self.byte().is_some_and(is_letter) {
             self.at = self.at.saturating_sub(1);
         }
+        let letters = self.text.bytes().get(self.at..end).unwrap_or_default();
         let is_whole = self.at > self.limit || !is_word(back(self.text, self.at));
-        (word.start < Word::MAX && is_whole).then_some(word)
+        (!letters.is_empty() && is_whole).then(|| Word::new(letters))
     }
 }
 
