@@ -41,7 +41,7 @@ fn few(bytes: &[u8]) -> Option<usize> {
             b':' => colons += 1,
             b' ' | b'-' | b'/' | b'(' | b')' => {}
             // An address may go on here, unless so many digits touch that they are no group of one.
-            b'a'..=b'f' | b'A'..=b'F' => return (len == at && is_long(bytes)).then_some(len),
+            b'a'..=b'f' | b'A'..=b'F' => return (digits == at && is_long(bytes)).then_some(len),
             _ => return (digits < MIN_DIGITS && dots < 3 && colons < 3).then_some(len),
         }
     }
