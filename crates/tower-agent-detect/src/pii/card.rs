@@ -115,7 +115,9 @@ impl Number {
     fn is_usual(&self) -> bool {
         let shape = self.shape.get(..self.groups).unwrap_or_default();
         match shape {
-            [14..=16] => true,
+            // Shorter ones of these are rare, and as long as many counters.
+            [14 | 15] => !matches!(self.digits.first(), Some(b'5' | b'6')),
+            [16] => true,
             [4, 4, 4, 4] => true,
             [4, 4, 4, 4, 3] | [4, 6, 5] | [4, 6, 4] => !self.mixed && self.separator != Some(b'.'),
             _ => false,
