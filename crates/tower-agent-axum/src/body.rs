@@ -1,6 +1,6 @@
 //! Reading a request: its body, and which form of answer it accepts.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -9,6 +9,10 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
 use crate::ApiError;
+
+/// What a refused client may still send, in bodies of the largest size that is taken.
+const DRAINED: usize = 8;
+const LINGER: Duration = Duration::from_secs(2);
 
 /// Refuses by the head alone what need not be read.
 ///
@@ -36,12 +40,21 @@ fn is_json(headers: &HeaderMap) -> bool {
         || essence.strip_prefix("application/").is_some_and(|kind| kind.ends_with("+json"))
 }
 
-pub(crate) async fn read(body: Body, limit: usize) -> Result<Bytes, ApiError> {
+pub(crate) async fn read(body: &mut Body, limit: usize) -> Result<Bytes, ApiError> {
     match Limited::new(body, limit).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if is_limit(&*error) => Err(too_large("the body is too large")),
         Err(_) => Err(ApiError::bad_request("body_cut_off", "the body broke off")),
     }
+}
+
+/// Takes in what a refused client is still sending, for a while: to one that cannot finish, a connection that closes
+/// is a broken pipe, and it never reads why it was refused.
+pub(crate) async fn drain(mut body: Body, limit: usize) {
+    let mut rest = Limited::new(&mut body, limit.saturating_mul(DRAINED));
+    let all = async { while let Some(Ok(_)) = rest.frame().await {} };
+    // Whoever sends more, or more slowly, may see the broken pipe.
+    let _ = tokio::time::timeout(LINGER, all).await;
 }
 
 /// Finds our own limit, and that of a layer around the router.

@@ -48,12 +48,21 @@ impl Options {
     pub(crate) async fn receive(
         &self,
         parts: Parts,
-        body: axum::body::Body,
+        mut body: axum::body::Body,
     ) -> Result<Received, Response> {
-        body::check_head(&parts.headers, self.body_limit).map_err(IntoResponse::into_response)?;
+        if let Err(refusal) = body::check_head(&parts.headers, self.body_limit) {
+            body::drain(body, self.body_limit).await;
+            return Err(refusal.into_response());
+        }
+        // A stranger's body is not even read to be thrown away.
         let identity = self.identify.find(parts).await?;
-        let body = body::read(body, self.body_limit).await.map_err(IntoResponse::into_response)?;
-        Ok(Received { identity, body })
+        match body::read(&mut body, self.body_limit).await {
+            Ok(body) => Ok(Received { identity, body }),
+            Err(refusal) => {
+                body::drain(body, self.body_limit).await;
+                Err(refusal.into_response())
+            }
+        }
     }
 
     /// Opens a run that is cancelled when the guard is dropped.

@@ -1,6 +1,31 @@
 //! Finds secrets and personal data in text, whole or streamed, and masks them.
 
 mod assign;
+#[cfg(feature = "__bench")]
+#[doc(hidden)]
+pub mod bench;
+mod buffer;
+mod check;
+mod detector;
+mod engine;
 mod filter;
+mod judge;
+mod key_block;
+mod mask;
+mod matcher;
 mod pii;
+mod recogniser;
+mod rule;
+mod search;
+mod span;
+mod stream;
+mod tail;
 mod text;
+mod view;
+
+pub use self::{
+    detector::{Builder, Detector, Finding},
+    mask::Mask,
+    rule::{Confidence, Rule, RuleError, Set},
+    stream::StreamRedactor,
+};

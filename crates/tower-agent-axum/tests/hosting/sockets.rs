@@ -317,3 +317,20 @@ async fn a_run_that_outlasts_the_grace_period_is_dropped_and_its_stream_ends_inc
     let end = rest(&mut stream).await;
     assert!(!end.contains("0\r\n\r\n") && !end.contains("finished"), "{end}");
 }
+
+#[tokio::test]
+async fn a_client_that_sends_too_much_can_send_it_all_and_then_reads_why_it_was_refused() {
+    let server = Server::start(agent(&Counters::default(), vec![], false)).await;
+    // More than the buffers of both sides hold, so that nobody gets away with not reading it.
+    let body = "x".repeat(12 << 20);
+    let told = format!("content-length: {}\r\n\r\n{body}", body.len());
+    let chunked =
+        format!("transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    for rest_of_request in [told, chunked] {
+        let mut stream = server.connect().await;
+        let head = "POST /v1/runs HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(rest_of_request.as_bytes()).await.unwrap();
+        read_until(&mut stream, "body_too_large").await;
+    }
+}

@@ -1,0 +1,108 @@
+//! Where a value ends.
+
+use super::{Operator, Quote, Value};
+use crate::text::{Stop, Text};
+
+/// Where a value ends: at its closing quote, at the end of its line, or, without quotes, before white space or a delimiter.
+/// One that is longer than `max` bytes ends there, though not inside a character.
+pub(crate) fn value_end(text: &Text<'_>, value: &Value, max: usize) -> Result<usize, Stop> {
+    let limit = value.start.saturating_add(max);
+    let end = match value.quote {
+        Some(quote) => closing_quote(text, value.start, quote, limit)?,
+        None if value.operator == Operator::Element => element_end(text, value.start, limit)?,
+        None => bare_end(text, value.start, limit)?,
+    };
+    match end {
+        Some(end) => Ok(end),
+        None => whole_characters(text, value.start, limit),
+    }
+}
+
+/// The place where the backslashes of the closing quote begin.
+fn closing_quote(
+    text: &Text<'_>,
+    start: usize,
+    quote: Quote,
+    limit: usize,
+) -> Result<Option<usize>, Stop> {
+    let period = quote.escapes.saturating_add(1).saturating_mul(2);
+    let mut at = start;
+    let mut backslashes = 0;
+    while at < limit {
+        match text.byte(at)? {
+            None => return Ok(Some(at)),
+            Some(b'\n' | b'\r') if !quote.triple => return Ok(Some(at)),
+            Some(b'\\') => backslashes += 1,
+            Some(byte) => {
+                // As many as an escaped quote has, or fewer: then an outer text ends.
+                let own = backslashes % period;
+                backslashes = 0;
+                if byte == quote.mark && own <= quote.escapes {
+                    match closes(text, at, start, quote)? {
+                        true => return Ok(Some(at.saturating_sub(own))),
+                        // A doubled quote stands for one.
+                        false => at = at.saturating_add(usize::from(!quote.triple)),
+                    }
+                }
+            }
+        }
+        at = at.saturating_add(1);
+    }
+    Ok(None)
+}
+
+fn closes(text: &Text<'_>, at: usize, start: usize, quote: Quote) -> Result<bool, Stop> {
+    let next = |offset| Ok(text.byte(at.saturating_add(offset))? == Some(quote.mark));
+    if quote.triple {
+        return Ok(next(1)? && next(2)?);
+    }
+    Ok(at == start || quote.escapes > 0 || !next(1)?)
+}
+
+fn element_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>, Stop> {
+    let mut end = start;
+    for at in start..limit {
+        match text.byte(at)? {
+            None | Some(b'<' | b'\n' | b'\r') => return Ok(Some(end)),
+            Some(b' ' | b'\t') => {}
+            Some(_) => end = at.saturating_add(1),
+        }
+    }
+    Ok(None)
+}
+
+fn bare_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>, Stop> {
+    for at in start..limit {
+        let Some(byte) = text.byte(at)? else { return Ok(Some(at)) };
+        let ends = is_delimiter(byte)
+            || byte == b'\\' && text.byte(at.saturating_add(1))?.is_none_or(is_escape);
+        if ends {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
+}
+
+const fn is_delimiter(byte: u8) -> bool {
+    byte.is_ascii_whitespace()
+        || byte.is_ascii_control()
+        || matches!(
+            byte,
+            b',' | b';' | b'&' | b')' | b'}' | b']' | b'<' | b'>' | b'"' | b'\'' | b'`' | b'|'
+        )
+}
+
+/// Whether a backslash before this byte is part of an escape of JSON, so that the value ends before it.
+const fn is_escape(byte: u8) -> bool {
+    byte.is_ascii_whitespace()
+        || matches!(byte, b'n' | b'r' | b't' | b'b' | b'f' | b'u' | b'"' | b'\'' | b'/' | b'\\')
+}
+
+/// The last border of a character up to `limit`.
+fn whole_characters(text: &Text<'_>, start: usize, limit: usize) -> Result<usize, Stop> {
+    let mut end = limit;
+    while end > start && text.byte(end)?.is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000) {
+        end = end.saturating_sub(1);
+    }
+    Ok(end)
+}

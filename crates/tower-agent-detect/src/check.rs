@@ -1,0 +1,63 @@
+//! What is asked of a value besides its form.
+
+use crate::{rule::Checksum, text::Text};
+
+/// How far before a match a context word may stand, in bytes.
+const CONTEXT: usize = 100;
+
+/// The Shannon entropy of the bytes of a value, in bits per byte.
+pub(crate) fn entropy(value: &[u8]) -> f32 {
+    let mut counts = [0_u32; 256];
+    for byte in value {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count += 1;
+        }
+    }
+    let length = value.len() as f32;
+    let share = |count: &u32| {
+        let share = *count as f32 / length;
+        -share * share.log2()
+    };
+    counts.iter().filter(|count| **count > 0).map(share).sum()
+}
+
+/// Whether a word stands in a text, in upper or lower case.
+pub(crate) fn contains(text: &[u8], word: &[u8]) -> bool {
+    word.is_empty() || text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+}
+
+/// Whether one of the words stands a little before a place.
+pub(crate) fn context(text: &Text<'_>, at: usize, words: &[String]) -> bool {
+    let before = text.bytes().get(at.saturating_sub(CONTEXT)..at).unwrap_or_default();
+    words.iter().any(|word| contains(before, word.as_bytes()))
+}
+
+/// Whether the check digits of a value are right. Spaces and hyphens do not count.
+pub(crate) fn checksum(checksum: Checksum, value: &[u8]) -> bool {
+    let digits = value.iter().copied().filter(|byte| !matches!(byte, b' ' | b'-'));
+    match checksum {
+        Checksum::Luhn => luhn(digits),
+        Checksum::Mod97 => mod97(&digits.collect::<Vec<_>>()),
+    }
+}
+
+fn luhn(digits: impl DoubleEndedIterator<Item = u8>) -> bool {
+    let mut sum = 0;
+    for (place, byte) in digits.rev().enumerate() {
+        let Some(digit) = char::from(byte).to_digit(10) else { return false };
+        let doubled = if place % 2 == 1 { digit * 2 } else { digit };
+        sum += if doubled > 9 { doubled - 9 } else { doubled };
+    }
+    sum > 0 && sum % 10 == 0
+}
+
+/// The first four characters go to the end, a letter counts as two digits, and the remainder must be one.
+fn mod97(value: &[u8]) -> bool {
+    let Some((head, tail)) = value.split_at_checked(4) else { return false };
+    let mut rest = 0;
+    for byte in tail.iter().chain(head) {
+        let Some(digit) = char::from(*byte).to_digit(36) else { return false };
+        rest = (rest * if digit > 9 { 100 } else { 10 } + digit) % 97;
+    }
+    rest == 1
+}

@@ -1,0 +1,223 @@
+//! What a user holds: a choice of rules, and what they find.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
+
+use serde::Deserialize;
+
+use crate::{
+    Confidence, Mask, Rule, RuleError, Set, StreamRedactor,
+    engine::{Engine, Hit},
+    rule::Spec,
+    search::Search,
+    span,
+    view::{self, View},
+};
+
+const RULES: &str = include_str!("../rules.toml");
+
+/// Finds secrets and personal data in texts. Clones share everything.
+#[derive(Clone)]
+pub struct Detector {
+    engine: Arc<Engine>,
+}
+
+/// Something that was found: where, and by which rule. It does not hold the value.
+#[derive(Clone)]
+pub struct Finding {
+    rule: Arc<Rule>,
+    span: Range<usize>,
+}
+
+/// Chooses rules; see [`Detector::builder`].
+#[derive(Debug)]
+#[must_use = "a builder does nothing unless it is built"]
+pub struct Builder {
+    rules: Vec<Arc<Rule>>,
+    error: Option<RuleError>,
+}
+
+/// A file of rules.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    rule: Vec<Spec>,
+}
+
+impl Detector {
+    /// All rules of this crate.
+    pub fn builtin() -> Self {
+        static ALL: OnceLock<Detector> = OnceLock::new();
+        ALL.get_or_init(|| Self { engine: Arc::new(Engine::new(builtin().to_vec())) }).clone()
+    }
+
+    /// A choice of rules; without a word, all that this crate has.
+    pub fn builder() -> Builder {
+        Builder { rules: builtin().to_vec(), error: None }
+    }
+
+    /// What the text holds, in order.
+    pub fn find(&self, text: &str) -> Vec<Finding> {
+        let hits = self.hits(text, &Mask::label());
+        hits.into_iter()
+            .filter_map(|hit| Some(Finding::new(self.rules().get(hit.rule as usize)?, hit)))
+            .collect()
+    }
+
+    /// The text with everything masked by [labels](Mask::label); the very text if there is nothing.
+    pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.mask_with(text, &Mask::label())
+    }
+
+    /// The text with everything masked.
+    pub fn mask_with<'t>(&self, text: &'t str, mask: &Mask) -> Cow<'t, str> {
+        let hits = self.hits(text, mask);
+        if hits.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for hit in hits {
+            out.push_str(text.get(done..hit.start).unwrap_or_default());
+            if let Some(rule) = self.rules().get(hit.rule as usize) {
+                mask.write(
+                    &rule.masked(text.get(hit.start..hit.end).unwrap_or_default()),
+                    &mut out,
+                );
+            }
+            done = hit.end;
+        }
+        out.push_str(text.get(done..).unwrap_or_default());
+        Cow::Owned(out)
+    }
+
+    /// Masks a text that comes in pieces.
+    pub fn stream(&self, mask: Mask) -> StreamRedactor {
+        StreamRedactor::new(self.clone(), mask)
+    }
+
+    /// The rules that are looked for.
+    pub fn rules(&self) -> &[Arc<Rule>] {
+        self.engine.rules()
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn hits(&self, text: &str, mask: &Mask) -> Vec<Hit> {
+        if text.is_ascii() || !view::differs(text) {
+            return self.hits_read(text, mask);
+        }
+        let view = View::of(text);
+        let mut hits = self.hits_read(view.text(), mask);
+        for hit in &mut hits {
+            (hit.start, hit.end) = view.stretch(hit.start, hit.end);
+        }
+        hits
+    }
+
+    fn hits_read(&self, text: &str, mask: &Mask) -> Vec<Hit> {
+        let mut search = Search::default();
+        search.advance(&self.engine, mask, text.as_bytes(), true);
+        let mut hits = search.hits;
+        for hit in &mut hits {
+            hit.start = text.floor_char_boundary(hit.start);
+            hit.end = text.ceil_char_boundary(hit.end);
+        }
+        span::merge(&mut hits, self.rules());
+        hits
+    }
+}
+
+impl Default for Detector {
+    fn default() -> Self {
+        Self::builtin()
+    }
+}
+
+impl fmt::Debug for Detector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Detector").field("rules", &self.rules().len()).finish_non_exhaustive()
+    }
+}
+
+impl Finding {
+    pub(crate) fn new(rule: &Arc<Rule>, hit: Hit) -> Self {
+        Self { rule: Arc::clone(rule), span: hit.start..hit.end }
+    }
+
+    /// What found it.
+    pub fn rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// Where it stands, in bytes.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// How sure it is.
+    pub fn confidence(&self) -> Confidence {
+        self.rule.confidence()
+    }
+}
+
+impl fmt::Debug for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finding").field("rule", &self.rule.id()).field("span", &self.span).finish()
+    }
+}
+
+/// The rules of this crate, read once.
+fn builtin() -> &'static [Arc<Rule>] {
+    static RULES_READ: OnceLock<Vec<Arc<Rule>>> = OnceLock::new();
+    RULES_READ.get_or_init(|| read(RULES).unwrap_or_default())
+}
+
+fn read(toml: &str) -> Result<Vec<Arc<Rule>>, RuleError> {
+    let file: File = toml::from_str(toml).map_err(|error| RuleError::of("", error.to_string()))?;
+    file.rule.into_iter().map(|spec| Rule::new(spec).map(Arc::new)).collect()
+}
+
+impl Builder {
+    /// Keeps the rules of one set only.
+    pub fn set(self, set: Set) -> Self {
+        self.keep(|rule| rule.set() == set)
+    }
+
+    fn keep(mut self, keep: impl Fn(&Rule) -> bool) -> Self {
+        self.rules.retain(|rule| keep(rule));
+        self
+    }
+
+    /// The choice, ready to search.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that makes no sense, and why.
+    pub fn build(self) -> Result<Detector, RuleError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(Detector { engine: Arc::new(Engine::new(self.rules)) }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_of_this_crate_make_sense() {
+        let file: File = toml::from_str(RULES).unwrap();
+        let wrong = file.rule.into_iter().filter_map(|spec| Rule::new(spec).err());
+        let wrong: Vec<_> = wrong.map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}

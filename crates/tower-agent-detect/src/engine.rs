@@ -1,0 +1,313 @@
+//! Looks for everything that a choice of rules is about, in whatever of a text has come so far.
+
+use std::{collections::HashMap, sync::Arc};
+
+use crate::{
+    assign::{self, Value},
+    check,
+    filter::{Filter, Kind, Occurrence},
+    judge, key_block,
+    recogniser::Recogniser,
+    rule::{Border, Rule, Way},
+    tail::Tail,
+    text::{End, Stop, Text, Verdict, is_word},
+};
+
+/// A choice of rules, ready to search.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    rules: Vec<Arc<Rule>>,
+    filter: Filter,
+    /// What to try for each word of the filter.
+    targets: Vec<Vec<Target>>,
+    /// The rules of what is recognised by code, by their ids.
+    built_in: HashMap<String, u32>,
+    tail: Tail,
+}
+
+/// Something that may stand where a word was seen.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Target {
+    Token(u32),
+    Key(u32),
+    /// One of [`judge::NAMES`].
+    Name(u32),
+    KeyBlock(u32),
+    /// What follows a part of a key block that was as long as a part may be.
+    KeyRest(u32),
+}
+
+/// Something found.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Hit {
+    pub(crate) rule: u32,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// A place of which what follows decides.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    target: Target,
+    start: usize,
+    end: usize,
+}
+
+/// How far the search of a text has come. All places are those of the text that is searched.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    words_from: usize,
+    open: Vec<Open>,
+    pub(crate) hits: Vec<Hit>,
+}
+
+impl Engine {
+    pub(crate) fn new(rules: Vec<Arc<Rule>>) -> Self {
+        let mut words = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut targets: Vec<Vec<Target>> = Vec::new();
+        let mut add = |word: String, target| {
+            let place = *places.entry(word.clone()).or_insert_with(|| {
+                words.push(word);
+                targets.push(Vec::new());
+                words.len() - 1
+            });
+            if let Some(targets) = targets.get_mut(place) {
+                targets.push(target);
+            }
+        };
+        let mut built_in = HashMap::new();
+        for (rule, index) in rules.iter().zip(0..) {
+            match rule.way {
+                Way::Token => rule.words().into_iter().for_each(|it| add(it, Target::Token(index))),
+                Way::Key => rule.words().into_iter().for_each(|it| add(it, Target::Key(index))),
+                Way::BuiltIn(ref recogniser) => {
+                    built_in.insert(rule.id().to_owned(), index);
+                    if *recogniser == Recogniser::PrivateKey {
+                        add("-----begin".to_owned(), Target::KeyBlock(index));
+                    }
+                }
+            }
+        }
+        if rules.iter().any(|rule| rule.way == Way::BuiltIn(Recogniser::Name)) {
+            for (name, index) in judge::NAMES.iter().zip(0..) {
+                add((*name).to_owned(), Target::Name(index));
+            }
+        }
+        let tail = Tail::new(
+            words
+                .iter()
+                .zip(&targets)
+                .filter(|(_, it)| it.iter().any(Target::begins_secret))
+                .map(|(it, _)| it.as_str()),
+        );
+        Self { filter: Filter::new(&words, false), rules, targets, built_in, tail }
+    }
+
+    pub(crate) fn rules(&self) -> &[Arc<Rule>] {
+        &self.rules
+    }
+
+    /// Looks at what has come since the last time, and at what was undecided.
+    ///
+    /// Gives how far the text is settled: whatever follows, nothing that begins before that place will still be found.
+    pub(crate) fn advance(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let mut settled = text.len();
+        for open in std::mem::take(&mut scan.open) {
+            settled = settled.min(self.visit(text, open, scan));
+        }
+        let last = text.end() != End::More;
+        let from = std::mem::replace(&mut scan.words_from, text.len());
+        self.filter.search(text.bytes(), from, &mut |seen| {
+            settled = settled.min(self.seen(text, seen, scan));
+            0
+        });
+        if last { settled } else { settled.min(self.tail.hold(text.bytes())) }
+    }
+
+    /// Tries everything that a word stands for.
+    fn seen(&self, text: &Text<'_>, seen: Occurrence, scan: &mut Scan) -> usize {
+        let Kind::Word(word) = seen.kind else { return text.len() };
+        let targets = self.targets.get(word as usize).map_or(&[][..], Vec::as_slice);
+        let mut settled = text.len();
+        // All rules about names share one look for the value.
+        let mut value = None;
+        for &target in targets {
+            let open = Open { target, start: seen.start, end: seen.end };
+            if target.is_named() {
+                let value =
+                    value.get_or_insert_with(|| assign::value_after(text, seen.start, seen.end));
+                if *value == Err(Verdict::Nothing) {
+                    continue;
+                }
+            }
+            settled = settled.min(self.visit(text, open, scan));
+        }
+        settled
+    }
+
+    /// Judges one place, and keeps what comes of it.
+    fn visit(&self, text: &Text<'_>, open: Open, scan: &mut Scan) -> usize {
+        let Open { target, start, end } = open;
+        let (verdict, rule) = match target {
+            Target::Token(rule) => (self.token(text, rule, start), rule),
+            Target::Key(rule) => (self.key(text, rule, start, end), rule),
+            Target::Name(name) => self.name(text, name, start, end),
+            Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
+            Target::KeyRest(rule) => (key_block::rest(text, start), rule),
+        };
+        match verdict {
+            Verdict::Nothing => return text.len(),
+            Verdict::Undecided(begins) => {
+                scan.open.push(open);
+                return begins.min(text.len());
+            }
+            Verdict::Found(start, end) => {
+                scan.hits.push(Hit { rule, start, end });
+                if matches!(target, Target::KeyBlock(_) | Target::KeyRest(_))
+                    && end - start >= key_block::MOST
+                {
+                    let rest = Open { target: Target::KeyRest(rule), start: end, end };
+                    return self.visit(text, rest, scan);
+                }
+            }
+        }
+        text.len()
+    }
+
+    fn rule(&self, index: u32) -> Option<&Rule> {
+        self.rules.get(index as usize).map(Arc::as_ref)
+    }
+
+    /// A value that is known by its own beginning.
+    fn token(&self, text: &Text<'_>, rule: u32, start: usize) -> Verdict {
+        let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
+        let matcher = rule.matcher();
+        let Some(begin) = matcher.begin(text, start) else { return Verdict::Nothing };
+        let hold = if matcher.is_grouped() { start + matcher.secret_from() } else { begin };
+        let found = token(text, rule, begin, start);
+        found.map_or_else(
+            |stop| Verdict::stopped(stop, hold),
+            |(start, end)| Verdict::Found(start, end),
+        )
+    }
+
+    /// A value that is known by the name it is given to, and by its form.
+    fn key(&self, text: &Text<'_>, rule: u32, start: usize, end: usize) -> Verdict {
+        let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
+        let value = match assign::value_after(text, start, end) {
+            Ok(value) => value,
+            Err(verdict) => return verdict,
+        };
+        let found = key(text, rule, &value, start);
+        found.map_or_else(
+            |stop| Verdict::stopped(stop, value.start),
+            |(start, end)| Verdict::Found(start, end),
+        )
+    }
+
+    /// A value that is known by a name which says that it is secret.
+    fn name(&self, text: &Text<'_>, name: u32, start: usize, end: usize) -> (Verdict, u32) {
+        let (verdict, id) = judge::generic(text, name as usize, start, end);
+        match self.built_in.get(id) {
+            Some(rule) => (verdict, *rule),
+            None => (Verdict::Nothing, 0),
+        }
+    }
+}
+
+impl Hit {
+    pub(crate) const fn moved(self, by: usize) -> Self {
+        Self { rule: self.rule, start: self.start + by, end: self.end + by }
+    }
+}
+
+impl Target {
+    /// Whether it is the value of a name.
+    const fn is_named(&self) -> bool {
+        matches!(self, Self::Key(_) | Self::Name(_))
+    }
+
+    /// Whether the word itself is what would be masked.
+    const fn begins_secret(&self) -> bool {
+        matches!(self, Self::Token(_) | Self::KeyBlock(_))
+    }
+}
+
+impl Scan {
+    /// Forgets the front of the text.
+    pub(crate) fn shift(&mut self, by: usize) {
+        self.words_from = self.words_from.saturating_sub(by);
+        for open in &mut self.open {
+            open.start = open.start.saturating_sub(by);
+            open.end = open.end.saturating_sub(by);
+        }
+        for hit in &mut self.hits {
+            hit.start = hit.start.saturating_sub(by);
+            hit.end = hit.end.saturating_sub(by);
+        }
+    }
+
+    /// The first place that a later search may still look at.
+    pub(crate) fn needs(&self) -> usize {
+        let open = self.open.iter().map(|open| open.start).min();
+        open.map_or(self.words_from, |open| open.min(self.words_from)).saturating_sub(Text::BEHIND)
+    }
+}
+
+fn token(
+    text: &Text<'_>,
+    rule: &Rule,
+    begin: usize,
+    keyword: usize,
+) -> Result<(usize, usize), Stop> {
+    let border = rule.spec.border;
+    let end_matters = matches!(border, Border::Word | Border::End);
+    if matches!(border, Border::Word | Border::Start) && text.before(begin)?.is_some_and(is_word) {
+        return Err(Stop::Nothing);
+    }
+    if !rule.spec.context.is_empty() && !check::context(text, begin, &rule.spec.context) {
+        return Err(Stop::Nothing);
+    }
+    let end = rule.matcher().end(text, keyword)?;
+    if end_matters && text.byte(end)?.is_some_and(is_word) {
+        return Err(Stop::Nothing);
+    }
+    let (start, end) = if rule.matcher().is_grouped() {
+        rule.matcher().secret(text, keyword, end).ok_or(Stop::Nothing)?
+    } else {
+        (begin, end)
+    };
+    accept(text, rule, start, end)
+}
+
+fn key(
+    text: &Text<'_>,
+    rule: &Rule,
+    value: &Value,
+    keyword: usize,
+) -> Result<(usize, usize), Stop> {
+    let name = text
+        .bytes()
+        .get(value.name.0.max(keyword.saturating_sub(32))..value.start)
+        .unwrap_or_default();
+    if !rule.spec.also.iter().all(|word| check::contains(name, word.as_bytes())) {
+        return Err(Stop::Nothing);
+    }
+    let end = rule.matcher().end(text, value.start)?;
+    if text.byte(end)?.is_some_and(is_word) {
+        return Err(Stop::Nothing);
+    }
+    let (start, end) = rule.matcher().secret(text, value.start, end).ok_or(Stop::Nothing)?;
+    accept(text, rule, start, end)
+}
+
+/// What a rule asks of a value besides its form.
+fn accept(text: &Text<'_>, rule: &Rule, start: usize, end: usize) -> Result<(usize, usize), Stop> {
+    let value = text.bytes().get(start..end).ok_or(Stop::Nothing)?;
+    let spec = &rule.spec;
+    let accepted = spec.entropy.is_none_or(|least| check::entropy(value) >= least)
+        && spec.checksum.is_none_or(|checksum| check::checksum(checksum, value))
+        && !rule.matcher().allows(value);
+    if accepted { Ok((start, end)) } else { Err(Stop::Nothing) }
+}

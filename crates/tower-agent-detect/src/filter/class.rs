@@ -1,0 +1,43 @@
+//! Bytes in 32 classes, so that three of them make an index of fifteen bits.
+
+/// Bytes that are judged at once.
+pub(super) const BLOCK: usize = 128;
+
+/// How many windows there are of three classes.
+pub(super) const WINDOWS: usize = 1 << 15;
+
+/// Three classes in a row, the first one in the lowest bits.
+pub(super) type Window = u16;
+
+/// The class of a byte: letters by the alphabet in either case, all digits together, and the rest so that
+/// what joins words (`_`, `-`) shares its class with little else.
+///
+/// It is all sums and choices without a branch, so that a block is done in vector registers.
+#[inline]
+pub(super) const fn class(byte: u8) -> u8 {
+    let high = byte & 0x1f;
+    let low = 27 + (byte.saturating_sub(0x20) >> 3 & 3) + (byte == b'-') as u8;
+    let class = if byte & 0x40 == 0 { low } else { high };
+    if byte.wrapping_sub(b'0') < 10 { 0 } else { class }
+}
+
+/// The window of three bytes.
+#[inline]
+pub(super) const fn window([first, second, third]: [u8; 3]) -> Window {
+    class(first) as u16 | (class(second) as u16) << 5 | (class(third) as u16) << 10
+}
+
+/// The windows that begin in the first [`BLOCK`] bytes.
+#[inline]
+pub(super) fn windows(bytes: &[u8; BLOCK + 2]) -> [Window; BLOCK] {
+    let classes = bytes.map(class);
+    let [_, after @ ..] = &classes;
+    let [_, _, behind @ ..] = &classes;
+    let mut windows = [0; BLOCK];
+    for (((window, &first), &second), &third) in
+        windows.iter_mut().zip(&classes).zip(after).zip(behind)
+    {
+        *window = u16::from(first) | u16::from(second) << 5 | u16::from(third) << 10;
+    }
+    windows
+}

@@ -1,0 +1,185 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// Every occurrence there is, by trying each word at each place.
+fn naive(words: &[String], numbers: bool, text: &[u8]) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    for start in 0..text.len() {
+        for (number, word) in
+            words.iter().enumerate().filter(|(_, word)| word.len() >= Filter::SHORTEST)
+        {
+            let end = start + word.len();
+            if text.get(start..end).is_some_and(|text| text.eq_ignore_ascii_case(word.as_bytes())) {
+                found.push(Occurrence { kind: Kind::Word(number as u32), start, end });
+            }
+        }
+        let Some(bytes) = text[start..].first_chunk().filter(|_| numbers) else { continue };
+        let end = start + 3;
+        if is_digits(*bytes) {
+            found.push(Occurrence { kind: Kind::Digits, start, end });
+        }
+        if is_hex(*bytes) {
+            found.push(Occurrence { kind: Kind::Hex, start, end });
+        }
+    }
+    found.sort();
+    found
+}
+
+fn is_digits(bytes: [u8; 3]) -> bool {
+    let digit = |at: usize| bytes[at].is_ascii_digit();
+    digit(0) && digit(2) && (digit(1) || b" .-/:()".contains(&bytes[1]))
+}
+
+fn is_hex(bytes: [u8; 3]) -> bool {
+    let hex = |at: usize| bytes[at].is_ascii_hexdigit();
+    let colon = |at: usize| bytes[at] == b':';
+    (hex(0) && (colon(1) || bytes[1] == b'-') && hex(2))
+        || (hex(0) && colon(1) && colon(2))
+        || (colon(0) && colon(1) && hex(2))
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(ToString::to_string).collect()
+}
+
+/// What is found while the text grows by pieces of these lengths, over and over.
+fn grown(filter: &Filter, text: &[u8], pieces: &[usize]) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    let (mut from, mut pieces) = (0, pieces.iter().cycle());
+    while from < text.len() {
+        let len = text.len().min(from + pieces.next().unwrap());
+        filter.search(&text[..len], from, &mut |occurrence| {
+            assert!(
+                from < occurrence.end && occurrence.end <= len,
+                "{occurrence:?} is not new at {from}..{len}"
+            );
+            found.push(occurrence);
+            0
+        });
+        from = len;
+    }
+    found.sort();
+    found
+}
+
+fn whole(filter: &Filter, text: &[u8]) -> Vec<Occurrence> {
+    grown(filter, text, &[text.len().max(1)])
+}
+
+#[test]
+fn a_word_is_found_in_either_case() {
+    let filter = Filter::new(&words(&["ghp_", "token"]), false);
+
+    let found = whole(&filter, b"my ToKen is GHP_1");
+
+    let token = Occurrence { kind: Kind::Word(1), start: 3, end: 8 };
+    let prefix = Occurrence { kind: Kind::Word(0), start: 12, end: 16 };
+    assert_eq!(found, [prefix, token]);
+}
+
+#[test]
+fn bytes_of_one_class_are_told_apart() {
+    let filter = Filter::new(&words(&["a_b", "://", "sk0"]), false);
+
+    assert_eq!(whole(&filter, b"a\x7fb ;// :// sk1 sk0 A_B").len(), 3);
+}
+
+#[test]
+fn a_word_within_a_word_is_found_as_well() {
+    let filter = Filter::new(&words(&["key", "api_key", "api_key_", "_ke"]), false);
+
+    assert_eq!(whole(&filter, b"api_key_").len(), 4);
+}
+
+#[test]
+fn words_that_are_too_short_are_never_found() {
+    let filter = Filter::new(&words(&["", "a", "ab"]), false);
+
+    assert_eq!(whole(&filter, &b"ab".repeat(200)), []);
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is_asked_for() {
+    let filter = Filter::new(&[], false);
+
+    assert_eq!(whole(&filter, &b"12:34 fe80::1 token ".repeat(50)), []);
+}
+
+#[test]
+fn a_number_is_reported_no_more_until_it_is_over() {
+    let filter = Filter::new(&[], true);
+    for text in [&b"4111 1111 1111 1111, 12"[..], &b" ".repeat(300)] {
+        let text = [b"4111 1111 1111 1111, ", text].concat();
+        let mut starts = Vec::new();
+
+        filter.search(&text, 0, &mut |occurrence| {
+            starts.push(occurrence.start);
+            occurrence.start + 19
+        });
+
+        assert_eq!(starts.first(), Some(&0));
+        assert!(starts.windows(2).all(|pair| pair[0] + 19 <= pair[1]), "{starts:?}");
+    }
+}
+
+#[test]
+fn what_stands_far_behind_may_be_gone() {
+    let all = words(&["authorization", "key", "-----begin"]);
+    let filter = Filter::new(&all, true);
+    let text = b"authorization -----BEGIN 12:34 ".repeat(20);
+    for piece in [1, 7, 50, 64, 200] {
+        let mut found = Vec::new();
+        let mut from = 0;
+        while from < text.len() {
+            let len = text.len().min(from + piece);
+            let gone = from.saturating_sub(filter.behind());
+            filter.search(&text[gone..len], from - gone, &mut |Occurrence { kind, start, end }| {
+                found.push(Occurrence { kind, start: start + gone, end: end + gone });
+                0
+            });
+            from = len;
+        }
+        found.sort();
+        assert_eq!(found, naive(&all, true, &text), "in pieces of {piece}");
+    }
+}
+
+/// Letters and signs that meet often, so that random words are in random texts.
+fn dense() -> impl Strategy<Value = String> {
+    "[abkey_:/0-]{3,6}|[a-c]{3,12}|[ -~]{3,20}"
+}
+
+proptest! {
+    #[test]
+    fn what_is_found_is_what_is_there(
+        mut words in prop::collection::hash_set(dense(), 0..60),
+        text in prop::collection::vec("[abkeyABKEY_:/0-]{1,9}|[a-cA-C]{1,9}|[0-9a-f:. ()-]{1,9}|\\PC{0,3}", 0..80),
+        pieces in prop::collection::vec(1_usize..150, 1..5),
+        numbers: bool,
+    ) {
+        words = words.into_iter().map(|word| word.to_ascii_lowercase()).collect();
+        let words: Vec<String> = words.into_iter().collect();
+        // Words are sown, so that long ones are met.
+        let text: Vec<String> = text.into_iter().enumerate().flat_map(|(at, piece)| {
+            [piece, words.get(at % 7).cloned().unwrap_or_default()]
+        }).collect();
+        let text = text.concat().into_bytes();
+        let filter = Filter::new(&words, numbers);
+        let expected = naive(&words, numbers, &text);
+
+        prop_assert_eq!(&whole(&filter, &text), &expected);
+        prop_assert_eq!(&grown(&filter, &text, &pieces), &expected);
+        prop_assert_eq!(&grown(&filter, &text, &[1]), &expected);
+    }
+
+    #[test]
+    fn any_bytes_are_searched(
+        text in prop::collection::vec(any::<u8>(), 0..600),
+        words in prop::collection::vec("\\PC{0,40}", 0..9),
+        from in 0_usize..700,
+    ) {
+        Filter::new(&words, true).search(&text, from, &mut |occurrence| occurrence.end);
+    }
+}

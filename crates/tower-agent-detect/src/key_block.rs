@@ -1,0 +1,147 @@
+//! Private-key blocks, from BEGIN to END.
+
+use crate::text::{Stop, Text, Verdict};
+
+/// How much of a block is found at once, in bytes. What is longer goes on as a part of its own.
+pub(crate) const MOST: usize = 16 << 10;
+const LONGEST_LABEL: usize = 48;
+/// A run of this many characters is part of a key and no word of a sentence.
+const KEY_RUN: usize = 20;
+/// The header lines of a block, and what stands between its lines, are no longer than this, in bytes.
+const LONGEST_GAP: usize = 400;
+
+/// For `-----BEGIN`, which ends at `end`.
+pub(crate) fn block(text: &Text<'_>, start: usize, end: usize) -> Verdict {
+    let found = label(text, end).and_then(|body| run(text, start, body));
+    found.unwrap_or_else(|stop| Verdict::stopped(stop, start))
+}
+
+/// What goes on after a part that was as long as a part may be.
+pub(crate) fn rest(text: &Text<'_>, start: usize) -> Verdict {
+    run(text, start, start).unwrap_or_else(|stop| Verdict::stopped(stop, start))
+}
+
+/// Where the label of a private key ends, dashes included.
+fn label(text: &Text<'_>, from: usize) -> Result<usize, Stop> {
+    let mut at = from;
+    loop {
+        match text.byte(at)? {
+            Some(byte) if is_label(byte) && at - from < LONGEST_LABEL => at += 1,
+            Some(b'-') => break,
+            _ => return Err(Stop::Nothing),
+        }
+    }
+    let label = text.bytes().get(from..at).unwrap_or_default();
+    if !label.windows(11).any(|part| part == b"PRIVATE KEY") {
+        return Err(Stop::Nothing);
+    }
+    while at - from < LONGEST_LABEL + 5 && text.byte(at)? == Some(b'-') {
+        at += 1;
+    }
+    Ok(at)
+}
+
+/// Goes through a body, which is made of runs of Base64 and whatever stands between the lines of one.
+fn run(text: &Text<'_>, start: usize, body: usize) -> Result<Verdict, Stop> {
+    let mut at = body;
+    // Where the last run that can only be part of a key ended.
+    let mut key_end = None;
+    while at - start < MOST {
+        if at - key_end.unwrap_or(body) > LONGEST_GAP {
+            break;
+        }
+        let Some(byte) = text.byte(at)? else { break };
+        match byte {
+            b'-' if dashes(text, at)? => return ending(text, start, at, key_end),
+            byte if is_base64(byte) => {
+                let end = base64_end(text, at, start + MOST)?;
+                if end - at >= KEY_RUN
+                    || (key_end.is_some() && text.bytes().get(end - 1) == Some(&b'='))
+                {
+                    key_end = Some(end);
+                }
+                at = end;
+            }
+            byte if between_lines(byte) => at += 1,
+            _ => break,
+        }
+    }
+    Ok(match key_end {
+        Some(_) if at - start >= MOST => Verdict::Found(start, start + MOST),
+        Some(end) => Verdict::Found(start, end),
+        None => Verdict::Nothing,
+    })
+}
+
+/// At five dashes: the line that ends the block, or the beginning of another one.
+fn ending(
+    text: &Text<'_>,
+    start: usize,
+    dashes: usize,
+    key_end: Option<usize>,
+) -> Result<Verdict, Stop> {
+    let Some(key_end) = key_end else { return Ok(Verdict::Nothing) };
+    let mut at = dashes + 5;
+    for expected in b"END " {
+        if text.byte(at)? != Some(*expected) {
+            return Ok(Verdict::Found(start, key_end));
+        }
+        at += 1;
+    }
+    let label = at;
+    while at - label < LONGEST_LABEL && text.byte(at)?.is_some_and(is_label) {
+        at += 1;
+    }
+    let end = at;
+    while at - end < 5 && text.byte(at)? == Some(b'-') {
+        at += 1;
+    }
+    Ok(Verdict::Found(start, at))
+}
+
+const fn is_label(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
+}
+
+fn dashes(text: &Text<'_>, at: usize) -> Result<bool, Stop> {
+    for place in at..at + 5 {
+        if text.byte(place)? != Some(b'-') {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn base64_end(text: &Text<'_>, from: usize, most: usize) -> Result<usize, Stop> {
+    let mut at = from;
+    while at < most && text.byte(at)?.is_some_and(is_base64) {
+        at += 1;
+    }
+    Ok(at)
+}
+
+const fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// White space, escapes of it, quotes and joints of literals, and what the header lines of old formats hold.
+const fn between_lines(byte: u8) -> bool {
+    byte.is_ascii_whitespace()
+        || matches!(
+            byte,
+            b'\\'
+                | b'"'
+                | b'\''
+                | b','
+                | b':'
+                | b'-'
+                | b'.'
+                | b'('
+                | b')'
+                | b'|'
+                | b'>'
+                | b'#'
+                | b'*'
+                | b';'
+        )
+}

@@ -1,0 +1,239 @@
+//! The patterns of a rule, compiled.
+
+use regex_automata::{
+    Anchored, Input, MatchKind,
+    dfa::{Automaton, StartKind, dense},
+    meta::Regex,
+    util::{start, syntax},
+};
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use crate::{
+    rule::Spec,
+    tail,
+    text::{Stop, Text},
+};
+
+/// The compiled patterns of one rule. Without any it finds nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Matcher {
+    automaton: Option<dense::DFA<Vec<u32>>>,
+    /// The same pattern once more, where only a group of it is the secret.
+    group: Option<Regex>,
+    /// How far behind the beginning of the match the secret begins, at least.
+    secret_from: usize,
+    before: Option<Regex>,
+    allow: Vec<Regex>,
+    max: usize,
+}
+
+/// What is known of a pattern before it is compiled.
+#[derive(Debug)]
+pub(crate) struct Pattern;
+
+/// The name of the group that is the secret.
+const SECRET: &str = "secret";
+/// A compiled pattern is of this many bytes at most: no rule may cost more memory than all others together.
+const LARGEST: usize = 4 << 20;
+/// How long a match may be where the rule itself allows for any length.
+const LONGEST: usize = 64 << 10;
+/// How far before its keyword a match may begin, in bytes.
+pub(crate) const BEFORE: usize = 64;
+
+impl Pattern {
+    pub(crate) fn check_syntax(pattern: &str) -> Result<(), String> {
+        syntax::parse_with(pattern, &ascii()).map(drop).map_err(|error| error.to_string())
+    }
+
+    /// A pattern whose matches have an end.
+    pub(crate) fn check(pattern: &str, max: Option<usize>) -> Result<(), String> {
+        let hir = syntax::parse_with(pattern, &ascii()).map_err(|error| error.to_string())?;
+        let properties = hir.properties();
+        if properties.minimum_len() == Some(0) {
+            return Err("the pattern matches an empty text".to_owned());
+        }
+        if max.is_some_and(|max| max == 0 || max > LONGEST) {
+            return Err(format!("`max` is 1 to {LONGEST} bytes"));
+        }
+        match properties.maximum_len() {
+            None if max.is_none() => {
+                Err("the pattern has no longest match: bound it, or say `max = ` bytes".to_owned())
+            }
+            Some(longest) if longest > LONGEST => {
+                Err(format!("a match of {longest} bytes is too long; the most is {LONGEST}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What stands before a keyword is short, and has no character at which a stream would let go of it.
+    pub(crate) fn check_before(pattern: &str, grouped: bool) -> Result<(), String> {
+        let hir = syntax::parse_with(pattern, &ascii()).map_err(|error| error.to_string())?;
+        match hir.properties().maximum_len() {
+            Some(longest) if longest <= BEFORE => {}
+            _ => return Err(format!("`before` must be bounded, by {BEFORE} bytes at most")),
+        }
+        if !grouped && !is_held(&hir) {
+            let text =
+                "`before` may hold letters, digits and ._%+~-/= only, if it is part of the secret";
+            return Err(text.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes stand before the group that is the secret, at least. None, if all of the match is the secret.
+fn secret_from(pattern: &str) -> usize {
+    let hir = syntax::parse_with(pattern, &ascii());
+    hir.ok().and_then(|hir| before_secret(&hir)).unwrap_or_default()
+}
+
+fn before_secret(hir: &Hir) -> Option<usize> {
+    match hir.kind() {
+        HirKind::Capture(capture) if capture.name.as_deref() == Some(SECRET) => Some(0),
+        HirKind::Capture(capture) => before_secret(&capture.sub),
+        HirKind::Repetition(repetition) => before_secret(&repetition.sub),
+        HirKind::Alternation(parts) => parts.iter().filter_map(before_secret).min(),
+        HirKind::Concat(parts) => {
+            let at = parts.iter().position(|part| before_secret(part).is_some())?;
+            let (before, rest) = parts.split_at_checked(at)?;
+            let least = before.iter().filter_map(|part| part.properties().minimum_len());
+            Some(least.sum::<usize>() + rest.first().and_then(before_secret)?)
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression matches only what a stream holds back at its end.
+fn is_held(hir: &Hir) -> bool {
+    let held = |byte: u8| tail::is_run(byte) || tail::is_base64(byte);
+    match hir.kind() {
+        HirKind::Literal(literal) => literal.0.iter().copied().all(held),
+        HirKind::Class(Class::Bytes(class)) => {
+            class.ranges().iter().all(|range| (range.start()..=range.end()).all(held))
+        }
+        HirKind::Class(Class::Unicode(class)) => class
+            .ranges()
+            .iter()
+            .all(|range| (range.start()..=range.end()).all(|it| u8::try_from(it).is_ok_and(held))),
+        HirKind::Repetition(repetition) => is_held(&repetition.sub),
+        HirKind::Capture(capture) => is_held(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().all(is_held),
+        HirKind::Empty | HirKind::Look(_) => true,
+    }
+}
+
+fn ascii() -> syntax::Config {
+    syntax::Config::new().unicode(false).utf8(false)
+}
+
+fn regex(pattern: &str) -> Result<Regex, String> {
+    let config = Regex::config().nfa_size_limit(Some(LARGEST)).utf8_empty(false);
+    let built = Regex::builder().configure(config).syntax(ascii()).build(pattern);
+    built.map_err(|error| cause(&error))
+}
+
+fn automaton(pattern: &str) -> Result<dense::DFA<Vec<u32>>, String> {
+    let config = dense::Config::new()
+        .match_kind(MatchKind::LeftmostFirst)
+        .start_kind(StartKind::Anchored)
+        .dfa_size_limit(Some(LARGEST))
+        .determinize_size_limit(Some(4 * LARGEST));
+    let built = dense::Builder::new().configure(config).syntax(ascii()).build(pattern);
+    built.map_err(|error| cause(&error))
+}
+
+/// The message of the innermost error, which is the one that tells something.
+fn cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let last = std::iter::successors(Some(error), |error| error.source()).last();
+    last.map_or_else(String::new, ToString::to_string)
+}
+
+impl Matcher {
+    pub(crate) fn new(spec: &Spec) -> Result<Self, String> {
+        let Some(pattern) = spec.pattern.as_ref().or(spec.value.as_ref()) else {
+            return Ok(Self::default());
+        };
+        let grouped = pattern.contains("(?<secret") || pattern.contains("(?P<secret");
+        let before = spec.before.as_ref().map(|before| regex(&format!("(?:{before})\\z")));
+        let allow = spec.allow.iter().map(|allowed| regex(allowed));
+        Ok(Self {
+            automaton: Some(automaton(pattern)?),
+            secret_from: secret_from(pattern),
+            group: grouped.then(|| regex(pattern)).transpose()?,
+            before: before.transpose()?,
+            allow: allow.collect::<Result<_, _>>()?,
+            max: spec.max.unwrap_or(LONGEST),
+        })
+    }
+
+    /// Whether what is masked begins behind the beginning of the match.
+    pub(crate) const fn is_grouped(&self) -> bool {
+        self.group.is_some()
+    }
+
+    /// How far behind the beginning of the match what is masked begins, at least, in bytes.
+    pub(crate) const fn secret_from(&self) -> usize {
+        self.secret_from
+    }
+
+    /// Where the match that begins at a place ends.
+    pub(crate) fn end(&self, text: &Text<'_>, from: usize) -> Result<usize, Stop> {
+        let automaton = self.automaton.as_ref().ok_or(Stop::Nothing)?;
+        let config = start::Config::new().anchored(Anchored::Yes);
+        let look = from.checked_sub(1).and_then(|before| text.bytes().get(before)).copied();
+        let Ok(mut state) = automaton.start_state(&config.look_behind(look)) else {
+            return Err(Stop::Nothing);
+        };
+        let mut found = None;
+        for at in from..from.saturating_add(self.max) {
+            let Some(&byte) = text.bytes().get(at) else {
+                text.past_end()?;
+                state = automaton.next_eoi_state(state);
+                let found = if automaton.is_match_state(state) { Some(at) } else { found };
+                return found.ok_or(Stop::Nothing);
+            };
+            state = automaton.next_state(state, byte);
+            if automaton.is_special_state(state) {
+                if automaton.is_match_state(state) {
+                    found = Some(at);
+                } else if automaton.is_dead_state(state) || automaton.is_quit_state(state) {
+                    return found.ok_or(Stop::Nothing);
+                }
+            }
+        }
+        // At its cap a match ends, whatever follows.
+        let end = from.saturating_add(self.max);
+        let capped = automaton.is_match_state(automaton.next_eoi_state(state)).then_some(end);
+        capped.or(found).ok_or(Stop::Nothing)
+    }
+
+    /// Where what belongs to the match before a keyword begins.
+    pub(crate) fn begin(&self, text: &Text<'_>, keyword: usize) -> Option<usize> {
+        let Some(before) = &self.before else { return Some(keyword) };
+        let window = text.bytes().get(keyword.saturating_sub(BEFORE)..keyword)?;
+        let found = before.find(Input::new(window))?;
+        Some(keyword - window.len() + found.start())
+    }
+
+    /// The part of a match that is the secret.
+    pub(crate) fn secret(
+        &self,
+        text: &Text<'_>,
+        start: usize,
+        end: usize,
+    ) -> Option<(usize, usize)> {
+        let Some(group) = &self.group else { return Some((start, end)) };
+        let mut captures = group.create_captures();
+        let input = Input::new(text.bytes()).range(start..end).anchored(Anchored::Yes);
+        group.search_captures(&input, &mut captures);
+        let span = captures.get_group_by_name(SECRET)?;
+        Some((span.start, span.end))
+    }
+
+    /// Whether a value is on the rule's own list of values that are no secrets.
+    pub(crate) fn allows(&self, value: &[u8]) -> bool {
+        self.allow.iter().any(|allowed| allowed.is_match(Input::new(value)))
+    }
+}

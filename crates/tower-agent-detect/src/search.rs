@@ -1,0 +1,81 @@
+//! The search of one text, at once or piece by piece. What stands in it masked already divides it into texts of
+//! their own, so that masking twice is masking once.
+
+use crate::{
+    engine::{Engine, Hit, Scan},
+    mask::{Mask, Standing},
+    text::{End, Text},
+};
+
+/// How far a text has been searched, and what was found and not yet taken.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    scan: Scan,
+    /// Where the text after the last standing mask begins.
+    segment: usize,
+    after_mask: bool,
+    /// Up to where there is no standing mask that has not been seen.
+    masks_from: usize,
+    pub(crate) hits: Vec<Hit>,
+}
+
+impl Search {
+    /// Looks at what has come since the last time. Gives how far the text is settled.
+    pub(crate) fn advance(
+        &mut self,
+        engine: &Engine,
+        mask: &Mask,
+        bytes: &[u8],
+        last: bool,
+    ) -> usize {
+        let mut to = bytes.len();
+        let mut end = if last { End::Final } else { End::More };
+        while let Some(at) = mask.find(bytes, self.masks_from) {
+            match mask.standing_at(bytes, at, last) {
+                Standing::No => self.masks_from = at + 1,
+                Standing::Ends(after) => {
+                    self.segment(engine, bytes, at, End::Masked);
+                    self.scan = Scan::default();
+                    (self.segment, self.masks_from, self.after_mask) = (after, after, true);
+                }
+                Standing::Undecided => {
+                    (to, end) = (at, End::More);
+                    self.masks_from = at;
+                    break;
+                }
+            }
+        }
+        if end != End::More || to == bytes.len() {
+            self.masks_from = to;
+        }
+        self.segment(engine, bytes, to, end)
+    }
+
+    fn segment(&mut self, engine: &Engine, bytes: &[u8], to: usize, end: End) -> usize {
+        let segment = self.segment;
+        let text = Text::new(bytes.get(segment..to).unwrap_or_default(), self.after_mask, end);
+        let settled = engine.advance(&text, &mut self.scan);
+        let hits = self.scan.hits.drain(..);
+        self.hits.extend(hits.map(|hit| hit.moved(segment)));
+        segment + settled
+    }
+
+    /// The first place that may still be looked at.
+    pub(crate) fn needs(&self) -> usize {
+        self.segment + self.scan.needs()
+    }
+
+    /// Forgets the front of the text, which nobody [needs](Self::needs).
+    pub(crate) fn forget(&mut self, by: usize) {
+        if by > self.segment {
+            self.scan.shift(by - self.segment);
+            (self.segment, self.after_mask) = (0, false);
+        } else {
+            self.segment -= by;
+        }
+        self.masks_from = self.masks_from.saturating_sub(by);
+        for hit in &mut self.hits {
+            (hit.start, hit.end) = (hit.start.saturating_sub(by), hit.end.saturating_sub(by));
+        }
+    }
+}

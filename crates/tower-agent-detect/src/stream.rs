@@ -1,0 +1,167 @@
+//! Masks a text that comes in pieces.
+
+use std::fmt;
+
+use crate::{Detector, Finding, buffer::Buffer, engine::Hit, mask::Mask, search::Search, span};
+
+/// Takes a text in pieces of any size and gives out, byte for byte, what masking the whole text gives.
+///
+/// The end of the text is held back for exactly as long as it may still become part of something that is masked: a
+/// few characters of a word that has not ended, a value until its quotes close, a key block until it ends. Everything
+/// else goes out at once. At most [`MOST_HELD`](Self::MOST_HELD) bytes are held.
+///
+/// ```
+/// use tower_agent_detect::{Detector, Mask};
+///
+/// let mut stream = Detector::builtin().stream(Mask::label());
+/// let mut out = String::new();
+/// for piece in ["the key is AKI", "AIOSFODNN7EXAMP", "LE, keep it"] {
+///     stream.push(piece, &mut out);
+/// }
+/// stream.finish(&mut out);
+/// assert_eq!(out, "the key is [REDACTED:aws-access-token], keep it");
+/// ```
+pub struct StreamRedactor {
+    detector: Detector,
+    mask: Mask,
+    search: Search,
+    /// What has come, but for a front that nobody needs any more.
+    text: Buffer,
+    /// How much of that has been let go.
+    done: usize,
+    /// How much of the text was forgotten.
+    forgotten: usize,
+    /// How long the text must be before another search is worth it.
+    search_at: usize,
+    /// What was masked last, and where it ended: its neighbour of the same rule gets no mask of its own.
+    last: Option<Hit>,
+    findings: Vec<Finding>,
+}
+
+impl StreamRedactor {
+    /// The most that is ever held back, in bytes.
+    pub const MOST_HELD: usize = 96 << 10;
+    /// How much is kept in front of what is needed before it is worth moving the rest.
+    const SLACK: usize = 4 << 10;
+
+    pub(crate) fn new(detector: Detector, mask: Mask) -> Self {
+        Self {
+            detector,
+            mask,
+            search: Search::default(),
+            text: Buffer::default(),
+            done: 0,
+            forgotten: 0,
+            search_at: 0,
+            last: None,
+            findings: Vec::new(),
+        }
+    }
+
+    /// Takes the next piece, and appends to `out` what is settled by now.
+    pub fn push(&mut self, piece: &str, out: &mut String) {
+        self.text.push(piece);
+        if self.text.text().len() < self.search_at {
+            return;
+        }
+        self.release(false, out);
+        let held = self.held();
+        // A long hold is searched again only when it grew by a quarter, so that the work stays linear.
+        self.search_at = if held < 256 { 0 } else { self.text.text().len() + held / 4 };
+        self.forget();
+    }
+
+    /// Appends the rest. The next piece begins another text.
+    pub fn finish(&mut self, out: &mut String) {
+        self.release(true, out);
+        self.forgotten += self.text.text().len();
+        self.text.clear();
+        (self.done, self.search_at, self.last) = (0, 0, None);
+        self.search = Search::default();
+    }
+
+    /// How many bytes are held back.
+    pub fn held(&self) -> usize {
+        self.text.text().len() - self.done
+    }
+
+    /// What was found since this was last asked, in order. Places count from the beginning of the stream.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.findings)
+    }
+
+    fn release(&mut self, last: bool, out: &mut String) {
+        let read = self.text.read().as_bytes();
+        let settled = self.search.advance(self.detector.engine(), &self.mask, read, last);
+        let mut to = settled;
+        if !self.search.hits.is_empty() {
+            to = self.mask_to(to, out);
+        }
+        let to = if last && to == settled { self.text.text().len() } else { self.text.written(to) };
+        if to > self.done {
+            out.push_str(self.text.text().get(self.done..to).unwrap_or_default());
+            self.done = to;
+        }
+    }
+
+    /// Masks what ends before a place of the text as it is read. Gives the place itself, or the beginning of what
+    /// reaches over it.
+    fn mask_to(&mut self, to: usize, out: &mut String) -> usize {
+        let mut hits = std::mem::take(&mut self.search.hits);
+        span::merge(&mut hits, self.detector.rules());
+        let settled = hits.iter().take_while(|hit| hit.end <= to).count();
+        for hit in hits.drain(..settled) {
+            self.mask(hit, out);
+        }
+        let over = hits.first().map_or(to, |hit| hit.start.min(to));
+        self.search.hits = hits;
+        over
+    }
+
+    fn mask(&mut self, hit: Hit, out: &mut String) {
+        let (start, end) = self.text.stretch(hit.start, hit.end);
+        let text = self.text.text();
+        out.push_str(text.get(self.done..start).unwrap_or_default());
+        let again = self.last.is_some_and(|last| last.end == start && last.rule == hit.rule);
+        let value = text.get(start..end).unwrap_or_default();
+        let hit = Hit { start, end, ..hit };
+        if let Some(rule) = self.detector.rules().get(hit.rule as usize) {
+            if !again {
+                self.mask.write(&rule.masked(value), out);
+            }
+            self.findings.push(Finding::new(rule, hit.moved(self.forgotten)));
+        }
+        self.done = end;
+        self.last = Some(hit);
+    }
+
+    fn forget(&mut self) {
+        if self.done < Self::SLACK {
+            return;
+        }
+        let needed = self.search.needs().min(self.text.read_place(self.done));
+        if needed < Self::SLACK / 2 {
+            return;
+        }
+        let (read, written) = self.text.forget(needed);
+        self.search.forget(read);
+        self.done -= written;
+        self.forgotten += written;
+        self.search_at = self.search_at.saturating_sub(written);
+        self.last = self.last.filter(|last| last.end >= written).map(|last| Hit {
+            start: last.start.saturating_sub(written),
+            end: last.end - written,
+            ..last
+        });
+    }
+}
+
+impl fmt::Debug for StreamRedactor {
+    /// Shows no text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamRedactor")
+            .field("held", &self.held())
+            .field("findings", &self.findings)
+            .finish_non_exhaustive()
+    }
+}

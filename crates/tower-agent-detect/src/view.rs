@@ -1,0 +1,83 @@
+//! A text as a reader sees it: without characters of no width, and with wide characters as plain ones. Both would
+//! hide a value from a pattern, and neither from a person or a model.
+
+/// A text without such characters, and where its bytes stand in the original.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    text: String,
+    /// For each byte of the view, where the character that it comes from begins and ends.
+    places: Vec<(u32, u32)>,
+}
+
+/// What a character is read as; nothing if it cannot be seen.
+const fn read(character: char) -> Option<char> {
+    match character {
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => None,
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(character as u32 - 0xfee0),
+        '\u{3000}' => Some(' '),
+        plain => Some(plain),
+    }
+}
+
+/// Whether the view of a text differs from the text.
+pub(crate) fn differs(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    // The first bytes of all characters that are read as something else.
+    let mut suspects =
+        memchr::memchr3_iter(0xc2, 0xe2, 0xef, bytes).chain(memchr::memchr_iter(0xe3, bytes));
+    suspects.any(|at| {
+        let character = text.get(at..).and_then(|rest| rest.chars().next());
+        character.is_some_and(|character| read(character) != Some(character))
+    })
+}
+
+impl View {
+    pub(crate) fn of(text: &str) -> Self {
+        let mut view = Self::default();
+        view.push(text, 0);
+        view
+    }
+
+    /// Appends a piece that begins at a place of the original.
+    pub(crate) fn push(&mut self, piece: &str, at: usize) {
+        for (place, character) in piece.char_indices() {
+            if let Some(seen) = read(character) {
+                let start = at + place;
+                let place = (start as u32, (start + character.len_utf8()) as u32);
+                self.text.push(seen);
+                self.places.extend(std::iter::repeat_n(place, seen.len_utf8()));
+            }
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The place in an original of the given length.
+    pub(crate) fn original(&self, place: usize, length: usize) -> usize {
+        self.places.get(place).map_or(length, |(start, _)| *start as usize)
+    }
+
+    /// The first place whose character begins at, or behind, a place of the original.
+    pub(crate) fn place_of(&self, original: usize) -> usize {
+        self.places.partition_point(|(start, _)| (*start as usize) < original)
+    }
+
+    /// The stretch of the original from the first to the last character of one of the view.
+    pub(crate) fn stretch(&self, start: usize, end: usize) -> (usize, usize) {
+        let first = self.places.get(start).map_or(0, |(start, _)| *start as usize);
+        let last = self.places.get(end.wrapping_sub(1)).map_or(first, |(_, end)| *end as usize);
+        (first, last)
+    }
+
+    /// Forgets the front of the view, and as much of the original.
+    pub(crate) fn forget(&mut self, by: usize, original: usize) {
+        self.text.drain(..by);
+        self.places.drain(..by);
+        for (start, end) in &mut self.places {
+            (*start, *end) =
+                (start.saturating_sub(original as u32), end.saturating_sub(original as u32));
+        }
+    }
+}
