@@ -9,8 +9,10 @@ mod check;
 mod detector;
 mod engine;
 mod filter;
+mod json;
 mod judge;
 mod key_block;
+mod keyed;
 mod mask;
 mod matcher;
 mod pii;
@@ -21,11 +23,13 @@ mod span;
 mod stream;
 mod tail;
 mod text;
+mod vault;
 mod view;
 
 pub use self::{
     detector::{Builder, Detector, Finding},
-    mask::Mask,
+    mask::{Mask, Masked},
     rule::{Confidence, Rule, RuleError, Set},
     stream::StreamRedactor,
+    vault::{UnknownPlaceholder, Vault},
 };

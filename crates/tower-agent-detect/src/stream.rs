@@ -19,7 +19,7 @@ use crate::{Detector, Finding, buffer::Buffer, engine::Hit, mask::Mask, search::
 ///     stream.push(piece, &mut out);
 /// }
 /// stream.finish(&mut out);
-/// assert_eq!(out, "the key is [REDACTED:aws-access-token], keep it");
+/// assert_eq!(out, "the key is [REDACTED:aws-access-key-id], keep it");
 /// ```
 pub struct StreamRedactor {
     detector: Detector,

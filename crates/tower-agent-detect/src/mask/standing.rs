@@ -1,0 +1,215 @@
+//! What was masked before: such a text is a barrier, which no match may touch, so that masking twice is masking once.
+
+use std::sync::{Arc, LazyLock};
+
+use memchr::memmem::Finder;
+
+use super::Mask;
+use crate::text::is_word;
+
+/// How each of our own placeholders begins.
+pub(crate) const OPENING: &str = "[REDACTED";
+
+/// How long the parts of a placeholder are at most, in bytes.
+const NAME: usize = 64;
+
+/// The shortest fixed text that counts as masked, in bytes.
+const SHORTEST: usize = 3;
+
+static OURS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OPENING));
+
+/// Whether something that was masked stands at a place.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Standing {
+    No,
+    /// What follows the text decides.
+    Undecided,
+    /// It stands there, up to, but without, this place.
+    Ends(usize),
+}
+
+/// The text that stands for everything.
+pub(super) struct Fixed {
+    text: Arc<str>,
+    /// None where the text does not count as masked.
+    finder: Option<Finder<'static>>,
+    /// Whether it is one byte again and again, and so may stand within a longer line of them.
+    run: bool,
+}
+
+/// What was masked before, in the order of the text, each with the place it begins at. Nothing follows what is undecided.
+#[derive(Clone)]
+pub(crate) struct Standings<'a> {
+    mask: &'a Mask,
+    text: &'a [u8],
+    last: bool,
+    from: usize,
+    ours: Search<'a>,
+    fixed: Option<Search<'a>>,
+}
+
+/// Where a text or the beginning of it, at the end of another text, stands.
+#[derive(Clone)]
+struct Search<'a> {
+    finder: &'a Finder<'static>,
+    text: &'a [u8],
+    next: Option<usize>,
+}
+
+impl Mask {
+    /// Whether a text that stands already there is one that this mask or another one wrote. `last`: nothing follows the text.
+    pub(crate) fn standing_at(&self, text: &[u8], at: usize, last: bool) -> Standing {
+        let ours = placeholder_at(text, at, last);
+        match (ours, self.fixed().map_or(Standing::No, |fixed| fixed.standing_at(text, at, last))) {
+            (standing, Standing::No) | (Standing::No, standing) => standing,
+            (Standing::Ends(ours), Standing::Ends(fixed)) => Standing::Ends(ours.max(fixed)),
+            _ => Standing::Undecided,
+        }
+    }
+
+    /// The first place, from a place on, at which something that was masked may stand, even if it has not come completely.
+    pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<usize> {
+        self.standings(text, from, false).place()
+    }
+
+    /// All that was masked before, from a place on. Takes time linear in the text. `last`: nothing follows the text.
+    pub(crate) fn standings<'a>(
+        &'a self,
+        text: &'a [u8],
+        from: usize,
+        last: bool,
+    ) -> Standings<'a> {
+        let search = |finder| Search::new(finder, text, from);
+        let fixed = self.fixed().and_then(|fixed| fixed.finder.as_ref()).map(search);
+        Standings { mask: self, text, last, from, ours: search(&OURS), fixed }
+    }
+}
+
+impl Standings<'_> {
+    fn place(&mut self) -> Option<usize> {
+        let ours = self.ours.seek(self.from);
+        let fixed = self.fixed.as_mut().and_then(|search| search.seek(self.from));
+        ours.into_iter().chain(fixed).min()
+    }
+}
+
+impl Iterator for Standings<'_> {
+    type Item = (usize, Standing);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let at = self.place()?;
+            let standing = self.mask.standing_at(self.text, at, self.last);
+            self.from = match standing {
+                Standing::No => at + 1,
+                Standing::Undecided => self.text.len(),
+                Standing::Ends(end) => end,
+            };
+            if standing != Standing::No {
+                return Some((at, standing));
+            }
+        }
+    }
+}
+
+impl<'a> Search<'a> {
+    fn new(finder: &'a Finder<'static>, text: &'a [u8], from: usize) -> Self {
+        let mut search = Self { finder, text, next: None };
+        search.next = search.search(from);
+        search
+    }
+
+    /// The first place that is not before `from`, which never goes back.
+    fn seek(&mut self, from: usize) -> Option<usize> {
+        if self.next? < from {
+            self.next = self.search(from);
+        }
+        self.next
+    }
+
+    fn search(&self, from: usize) -> Option<usize> {
+        let rest = self.text.get(from..)?;
+        if let Some(found) = self.finder.find(rest) {
+            return Some(from + found);
+        }
+        let wanted = self.finder.needle();
+        let tail = rest.len().saturating_sub(wanted.len().saturating_sub(1));
+        let begins = |at: &usize| rest.get(*at..).is_some_and(|rest| wanted.starts_with(rest));
+        (tail..rest.len()).find(begins).map(|found| from + found)
+    }
+}
+
+impl Fixed {
+    pub(super) fn new(text: Arc<str>) -> Self {
+        let text = if text.is_empty() { Arc::from("[REDACTED]") } else { text };
+        let counts = text.trim().len() >= SHORTEST;
+        let run = text.as_bytes().windows(2).all(|pair| pair.first() == pair.last());
+        Self { finder: counts.then(|| Finder::new(text.as_bytes()).into_owned()), text, run }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    fn standing_at(&self, text: &[u8], at: usize, last: bool) -> Standing {
+        let wanted = self.text.as_bytes();
+        let rest = text.get(at..).unwrap_or_default();
+        let before = at.checked_sub(1).and_then(|at| text.get(at));
+        if self.finder.is_none() || self.goes_on(before, wanted.first()) {
+            return Standing::No;
+        }
+        match rest.strip_prefix(wanted) {
+            Some([]) if !last => Standing::Undecided,
+            Some(after) if self.goes_on(after.first(), wanted.last()) => Standing::No,
+            Some(_) => Standing::Ends(at + wanted.len()),
+            None if wanted.starts_with(rest) => unfinished(rest, last),
+            None => Standing::No,
+        }
+    }
+
+    /// Whether what stands beside the text belongs to the same word or line as its outermost byte, so that it is there by chance.
+    fn goes_on(&self, beside: Option<&u8>, outermost: Option<&u8>) -> bool {
+        let (Some(beside), Some(outermost)) = (beside, outermost) else { return false };
+        (is_word(*beside) && is_word(*outermost)) || (self.run && beside == outermost)
+    }
+}
+
+/// Whether one of our own placeholders stands at a place: `[REDACTED]`, `[REDACTED:id]` or `[REDACTED:id:extra]`.
+pub(crate) fn placeholder_at(text: &[u8], at: usize, last: bool) -> Standing {
+    let rest = text.get(at..).unwrap_or_default();
+    if !rest.starts_with(OPENING.as_bytes()) {
+        let begins = OPENING.as_bytes().starts_with(rest);
+        return if begins { unfinished(rest, last) } else { Standing::No };
+    }
+    let mut place = OPENING.len();
+    for names in 0..=2 {
+        match rest.get(place) {
+            Some(b']') => return Standing::Ends(at + place + 1),
+            Some(b':') if names < 2 => {
+                let after = rest.get(place + 1..).unwrap_or_default();
+                let name =
+                    after.iter().take(NAME + 1).take_while(|byte| is_name_byte(**byte)).count();
+                if name > NAME || (name == 0 && !after.is_empty()) {
+                    return Standing::No;
+                }
+                place += 1 + name;
+            }
+            Some(_) => return Standing::No,
+            None => return unfinished(rest, last),
+        }
+    }
+    Standing::No
+}
+
+const fn unfinished(rest: &[u8], last: bool) -> Standing {
+    if last || rest.is_empty() { Standing::No } else { Standing::Undecided }
+}
+
+/// Whether a placeholder may hold a text as one of its parts.
+pub(crate) fn is_name(text: &str) -> bool {
+    (1..=NAME).contains(&text.len()) && text.bytes().all(is_name_byte)
+}
+
+const fn is_name_byte(byte: u8) -> bool {
+    is_word(byte) || matches!(byte, b'.' | b'-')
+}
