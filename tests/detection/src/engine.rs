@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tower_agent_detect::Detector;
+use tower_agent_detect::{Detector, Set};
 
 use crate::Result;
 
@@ -44,8 +44,8 @@ impl Engine {
     /// If its own rules are no rules.
     pub fn new() -> Result<Self> {
         Ok(Self {
-            secrets: Detector::builder().set("secrets").build()?,
-            personal: Detector::builder().set("pii").build()?,
+            secrets: Detector::builder().set(Set::Secrets).build()?,
+            personal: Detector::builder().set(Set::Pii).build()?,
             all: Detector::builtin(),
         })
     }
