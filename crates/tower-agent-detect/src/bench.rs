@@ -24,9 +24,9 @@ impl WordFilter {
             Kind::Digits | Kind::Hex => {
                 numbers += 1;
                 let rest = text.get(occurrence.end..).unwrap_or(&[]);
-                let number = rest
-                    .iter()
-                    .take_while(|byte| byte.is_ascii_hexdigit() || b" .-/:()".contains(byte));
+                let number = rest.iter().take_while(
+                    |byte| matches!(byte, b'0'..=b':' | b'(' | b')' | b'-'..=b'/' | b' '),
+                );
                 occurrence.end + number.count()
             }
         });

@@ -106,6 +106,15 @@ impl Detector {
         self.engine.rules()
     }
 
+    /// The words that the prefilter looks for.
+    #[doc(hidden)]
+    pub fn words(&self) -> Vec<String> {
+        let mut words: Vec<_> = self.rules().iter().flat_map(|rule| rule.words()).collect();
+        words.sort();
+        words.dedup();
+        words
+    }
+
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
     }

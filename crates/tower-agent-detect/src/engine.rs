@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use crate::{
     assign::{self, Value},
     check,
+    decode::{self, Inside, Progress, Unwrapped, Wrapped},
     filter::{Filter, Kind, Occurrence},
     judge, key_block,
     recogniser::Recogniser,
@@ -57,6 +58,10 @@ struct Open {
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     words_from: usize,
+    percent: Progress,
+    base64: Progress,
+    /// Whether this is the search of something that was wrapped, in which nothing more is unwrapped.
+    inside: bool,
     open: Vec<Open>,
     pub(crate) hits: Vec<Hit>,
 }
@@ -175,6 +180,55 @@ impl Engine {
         text.len()
     }
 
+    /// Looks into what is wrapped.
+    fn unwrap(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let mut settled = text.len();
+        loop {
+            match decode::percent(text, &mut scan.percent) {
+                Unwrapped::Nothing => break,
+                Unwrapped::Undecided(begins) => {
+                    settled = begins;
+                    break;
+                }
+                Unwrapped::Found(stretch) => self.escaped(text, stretch, scan),
+            }
+        }
+        loop {
+            match decode::base64(text, &mut scan.base64) {
+                Unwrapped::Nothing => return settled,
+                Unwrapped::Undecided(begins) => return settled.min(begins),
+                Unwrapped::Found(run) => self.encoded(text, run, scan),
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn escaped(&self, text: &Text<'_>, stretch: Wrapped, scan: &mut Scan) {
+        let mut inside = Inside::new();
+        inside.unescape(text, stretch);
+        for hit in self.inside(inside.bytes()) {
+            let (start, end) = inside.written(stretch, hit.start, hit.end);
+            scan.hits.push(Hit { start, end, ..hit });
+        }
+    }
+
+    /// Half a run of Base64 would be of no use to anybody, so all of it is masked.
+    #[inline(never)]
+    fn encoded(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
+        let Wrapped { start, end } = run;
+        let mut inside = Inside::new();
+        if inside.decode(text.bytes().get(start..end).unwrap_or_default()) {
+            let hits = self.inside(inside.bytes());
+            scan.hits.extend(hits.first().map(|hit| Hit { start, end, ..*hit }));
+        }
+    }
+
+    fn inside(&self, bytes: &[u8]) -> Vec<Hit> {
+        let mut scan = Scan { inside: true, ..Scan::default() };
+        self.advance(&Text::whole(bytes), &mut scan);
+        scan.hits
+    }
+
     fn rule(&self, index: u32) -> Option<&Rule> {
         self.rules.get(index as usize).map(Arc::as_ref)
     }
@@ -237,7 +291,15 @@ impl Target {
 impl Scan {
     /// Forgets the front of the text.
     pub(crate) fn shift(&mut self, by: usize) {
-        self.words_from = self.words_from.saturating_sub(by);
+        for place in [
+            &mut self.words_from,
+            &mut self.percent.from,
+            &mut self.percent.floor,
+            &mut self.base64.from,
+            &mut self.base64.floor,
+        ] {
+            *place = place.saturating_sub(by);
+        }
         for open in &mut self.open {
             open.start = open.start.saturating_sub(by);
             open.end = open.end.saturating_sub(by);
@@ -250,8 +312,9 @@ impl Scan {
 
     /// The first place that a later search may still look at.
     pub(crate) fn needs(&self) -> usize {
-        let open = self.open.iter().map(|open| open.start).min();
-        open.map_or(self.words_from, |open| open.min(self.words_from)).saturating_sub(Text::BEHIND)
+        let open = self.open.iter().map(|open| open.start);
+        let from = [self.words_from, self.percent.from, self.base64.from];
+        open.chain(from).min().unwrap_or_default().saturating_sub(Text::BEHIND)
     }
 }
 

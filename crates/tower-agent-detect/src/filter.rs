@@ -6,6 +6,7 @@
 )]
 
 mod anchors;
+mod buckets;
 mod class;
 mod ends;
 mod numbers;
@@ -109,22 +110,41 @@ impl Filter {
         }
     }
 
+    /// Looks at each new byte as the last one of something.
+    #[inline]
     fn short<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, H>) {
-        let first = search.from.saturating_sub(2);
-        for (at, window) in search.text.windows(3).enumerate().skip(first) {
-            let &[first, second, third] = window else { break };
-            let window = [first, second, third];
-            let kinds = self.ends.kinds(class::window(window));
-            if kinds == NOTHING {
-                continue;
+        let (old, new) = search.text.split_at_checked(search.from).unwrap_or((search.text, &[]));
+        let last = old.get(old.len().saturating_sub(3)..).unwrap_or(&[]);
+        let mut window = last.iter().fold(0, |window, byte| class::next(window, *byte));
+        let mut before = self.ends.marks(window);
+        for (at, byte) in (search.from..).zip(new) {
+            window = class::next(window, *byte);
+            let marks = self.ends.marks(window);
+            let met = ends::meet(before, marks);
+            if met != 0 {
+                self.end(met, at + 1, search);
             }
-            if kinds & WORD != 0 {
-                self.ends.each(search.text, at, |occurrence| _ = (search.hit)(occurrence));
-            }
-            search.number(kinds, window, at);
+            before = marks;
         }
     }
 
+    #[inline(never)]
+    fn end<H: FnMut(Occurrence) -> usize>(
+        &self,
+        met: ends::Marks,
+        end: usize,
+        search: &mut Search<'_, H>,
+    ) {
+        let text = search.text.get(..end).unwrap_or(&[]);
+        if ends::word(met) {
+            self.ends.each(text, |occurrence| _ = (search.hit)(occurrence));
+        }
+        if let Some(bytes) = text.last_chunk() {
+            search.number(ends::number(met), *bytes, end - 3);
+        }
+    }
+
+    #[inline(never)]
     fn long<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, H>) {
         let mut at = search.from.saturating_sub(self.behind());
         while let Some(block) = search.text.get(at..).and_then(<[u8]>::first_chunk) {
@@ -164,24 +184,48 @@ impl Filter {
         at: usize,
         search: &mut Search<'_, H>,
     ) {
-        for (at, window) in (at..).zip(windows) {
-            let kinds = self.anchors.kinds(*window);
-            if kinds == NOTHING {
-                continue;
+        let kinds = windows.map(|window| self.anchors.kinds(window));
+        let mut left = u64::from_le_bytes(kinds) & search.interest(at);
+        while left != 0 {
+            let place = left.trailing_zeros() as usize / 8;
+            let kinds = (left >> (8 * place)) as u8;
+            left &= !(0xff << (8 * place));
+            self.place(kinds, windows.get(place).copied().unwrap_or(0), at + place, search);
+        }
+    }
+
+    #[inline]
+    fn place<H: FnMut(Occurrence) -> usize>(
+        &self,
+        kinds: u8,
+        window: Window,
+        at: usize,
+        search: &mut Search<'_, H>,
+    ) {
+        if kinds & WORD != 0 {
+            for word in self.anchors.words.at(window, search.text, at) {
+                if let Some(occurrence) = word.at(search.text, at) {
+                    search.word(occurrence);
+                }
             }
-            if kinds & WORD != 0 {
-                self.anchors.each(search.text, *window, at, |occurrence| search.word(occurrence));
-            }
-            if kinds > WORD
-                && let Some(bytes) = search.text.get(at..).and_then(<[u8]>::first_chunk)
-            {
-                search.number(kinds, *bytes, at);
-            }
+        }
+        if kinds > WORD
+            && let Some(bytes) = search.text.get(at..).and_then(<[u8]>::first_chunk)
+        {
+            search.number(kinds, *bytes, at);
         }
     }
 }
 
 impl<H: FnMut(Occurrence) -> usize> Search<'_, H> {
+    /// The kinds that are of interest in a group: words anywhere, numbers from where they are.
+    #[inline]
+    fn interest(&self, at: usize) -> u64 {
+        const WORDS: u64 = u64::from_le_bytes([WORD; GROUP]);
+        let over = self.numbers_from.saturating_sub(at).min(GROUP) as u32;
+        WORDS | u64::MAX.checked_shl(8 * over).unwrap_or(0)
+    }
+
     #[inline]
     fn word(&mut self, occurrence: Occurrence) {
         if occurrence.end > self.from {

@@ -91,10 +91,11 @@ impl<F: FnMut(&Leaf<'_>, &str) -> Option<String>> Visit for Editor<'_, '_, F> {
 
     fn key(&mut self, literal: Range<usize>, escaped: bool) {
         let key = self.decoded(&literal, escaped);
-        self.keys.pop();
-        let leaf = Leaf { key: self.keys.last().and_then(Option::as_deref), kind: LeafKind::Key };
-        let new = (self.mask)(&leaf, &key);
-        self.keys.push(Some(key));
+        let above = self.keys.iter().rev().nth(1).and_then(Option::as_deref);
+        let new = (self.mask)(&Leaf { key: above, kind: LeafKind::Key }, &key);
+        if let Some(last) = self.keys.last_mut() {
+            *last = Some(key);
+        }
         if let Some(new) = new {
             self.replace_string(literal, &new);
         }

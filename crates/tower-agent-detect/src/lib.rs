@@ -6,6 +6,7 @@ mod assign;
 pub mod bench;
 mod buffer;
 mod check;
+mod decode;
 mod detector;
 mod engine;
 mod filter;

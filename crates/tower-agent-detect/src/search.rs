@@ -30,24 +30,17 @@ impl Search {
     ) -> usize {
         let mut to = bytes.len();
         let mut end = if last { End::Final } else { End::More };
-        while let Some(at) = mask.find(bytes, self.masks_from) {
-            match mask.standing_at(bytes, at, last) {
-                Standing::No => self.masks_from = at + 1,
+        for (at, standing) in mask.standings(bytes, self.masks_from, last) {
+            match standing {
                 Standing::Ends(after) => {
                     self.segment(engine, bytes, at, End::Masked);
                     self.scan = Scan::default();
-                    (self.segment, self.masks_from, self.after_mask) = (after, after, true);
+                    (self.segment, self.after_mask) = (after, true);
                 }
-                Standing::Undecided => {
-                    (to, end) = (at, End::More);
-                    self.masks_from = at;
-                    break;
-                }
+                _ => (to, end) = (at, End::More),
             }
         }
-        if end != End::More || to == bytes.len() {
-            self.masks_from = to;
-        }
+        self.masks_from = to;
         self.segment(engine, bytes, to, end)
     }
 

@@ -56,7 +56,7 @@ fn closes(text: &Text<'_>, at: usize, start: usize, quote: Quote) -> Result<bool
     if quote.triple {
         return Ok(next(1)? && next(2)?);
     }
-    Ok(at == start || quote.escapes > 0 || !next(1)?)
+    Ok(at == start || quote.mark != b'\'' || quote.escapes > 0 || !next(1)?)
 }
 
 fn element_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>, Stop> {

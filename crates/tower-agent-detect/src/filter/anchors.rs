@@ -2,8 +2,10 @@
 
 use super::{
     Kind, NOTHING, Occurrence, WORD,
+    buckets::{Buckets, Entry},
     class::{self, Window},
-    numbers, weights,
+    numbers,
+    weights::WEIGHTS,
 };
 
 /// Words by their anchors.
@@ -11,58 +13,49 @@ use super::{
 pub(super) struct Anchors {
     /// What each window stands for. The upper half is never touched; it makes any window a valid index.
     kinds: Box<[u8; 1 << 16]>,
-    /// Where the words of a window begin and end in `words`, at the hash of the window or soon behind it.
-    buckets: Vec<Bucket>,
-    words: Vec<Word>,
+    pub(super) words: Buckets<Word>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Bucket {
-    window: Window,
-    first: u32,
-    behind: u32,
-}
-
+/// A word, and where its anchor is.
 #[derive(Clone, Debug)]
-struct Word {
+pub(super) struct Word {
     /// The first eight bytes, as far as there are.
     head: u64,
     /// The bits of `head` that belong to the word.
     mask: u64,
     /// The bits in which a letter of `head` may be in the other case.
     case: u64,
+    /// How far the anchor stands behind the beginning.
+    anchor: u32,
+    /// The bytes before and behind the anchor.
+    beside: [Option<u8>; 2],
     /// The number of the word.
     number: u32,
-    /// How far the anchor stands behind the beginning.
-    anchor: usize,
-    len: usize,
+    len: u32,
     /// What follows the first eight bytes.
     tail: Box<[u8]>,
 }
 
-/// Words that are anchored at the same window before others are preferred.
+/// How dear it is to put one more word to a window, beside how often a million bytes have that window.
 const CROWD: f32 = 1.0;
 
 impl Anchors {
     pub(super) fn new(words: &[String], numbers: bool) -> Self {
         let mut kinds: Box<[u8; 1 << 16]> = Box::new([NOTHING; 1 << 16]);
         if numbers {
-            numbers::enter(kinds.as_mut_slice());
+            numbers::enter(|window, number| {
+                if let Some(kinds) = kinds.get_mut(usize::from(window)) {
+                    *kinds |= number;
+                }
+            });
         }
-        let mut anchored = choose(words);
-        anchored.sort_by_key(|(window, _)| *window);
-        let mut buckets = vec![Bucket::default(); (anchored.len() * 2).next_power_of_two().max(64)];
-        let mut first = 0;
-        for same in anchored.chunk_by(|one, other| one.0 == other.0) {
-            let behind = first + same.len() as u32;
-            let Some(&(window, _)) = same.first() else { continue };
-            enter(&mut buckets, Bucket { window, first, behind });
-            if let Some(kinds) = kinds.get_mut(usize::from(window)) {
+        let anchored = choose(words);
+        for (window, _) in &anchored {
+            if let Some(kinds) = kinds.get_mut(usize::from(*window)) {
                 *kinds |= WORD;
             }
-            first = behind;
         }
-        Self { kinds, buckets, words: anchored.into_iter().map(|(_, word)| word).collect() }
+        Self { kinds, words: Buckets::new(anchored) }
     }
 
     /// What a window stands for.
@@ -70,75 +63,21 @@ impl Anchors {
     pub(super) fn kinds(&self, window: Window) -> u8 {
         self.kinds.get(usize::from(window)).copied().unwrap_or(NOTHING)
     }
-
-    /// Calls `each` with the words that are anchored at a place.
-    #[inline]
-    pub(super) fn each(
-        &self,
-        text: &[u8],
-        window: Window,
-        at: usize,
-        mut each: impl FnMut(Occurrence),
-    ) {
-        for word in self.bucket(window) {
-            let Some(start) = at.checked_sub(word.anchor) else { continue };
-            if word.is_at(text, start) {
-                each(Occurrence { kind: Kind::Word(word.number), start, end: start + word.len });
-            }
-        }
-    }
-
-    fn bucket(&self, window: Window) -> &[Word] {
-        let mut slot = hash(window);
-        loop {
-            match self.buckets.get(slot & (self.buckets.len() - 1)) {
-                Some(bucket) if bucket.behind == 0 => return &[],
-                Some(bucket) if bucket.window == window => {
-                    return self
-                        .words
-                        .get(bucket.first as usize..bucket.behind as usize)
-                        .unwrap_or(&[]);
-                }
-                Some(_) => slot += 1,
-                None => return &[],
-            }
-        }
-    }
 }
 
-fn hash(window: Window) -> usize {
-    (u32::from(window).wrapping_mul(0x9e37_79b1) >> 16) as usize
-}
-
-fn enter(buckets: &mut [Bucket], bucket: Bucket) {
-    let mask = buckets.len() - 1;
-    let mut slot = hash(bucket.window);
-    while let Some(old) = buckets.get_mut(slot & mask) {
-        if old.behind == 0 {
-            *old = bucket;
-            return;
-        }
-        slot += 1;
-    }
-}
-
-/// Each word with its anchor. A window that is in use already costs no more, so that words like to share one, but for
-/// those that are many.
+/// Each word with its anchor. A window that is in use already costs no more, so that words share it unless they are
+/// many.
 fn choose(words: &[String]) -> Vec<(Window, Word)> {
     let mut crowds = vec![0_u32; class::WINDOWS];
-    let mut order: Vec<_> = (0_u32..).zip(words).filter(|(_, word)| word.len() >= 3).collect();
+    let mut order: Vec<_> = (0_u32..).zip(words).collect();
     order.sort_by_key(|(_, word)| word.len());
     let mut anchored = Vec::with_capacity(order.len());
     for (number, word) in order {
-        let places = word.as_bytes().windows(3).enumerate().filter_map(|(at, bytes)| {
-            let window = class::window(*bytes.first_chunk()?);
-            let crowd = crowds.get(usize::from(window)).copied().unwrap_or(0);
-            let weight = weights::window(window);
-            Some((
-                at,
-                window,
-                if crowd == 0 { weight } else { weight * 0.25 } + CROWD * crowd as f32,
-            ))
+        let places = (0_u32..).zip(word.as_bytes().windows(3)).filter_map(|(at, bytes)| {
+            let window = class::first(bytes)?;
+            let crowd = crowds.get(usize::from(window)).copied()?;
+            let weight = if crowd == 0 { WEIGHTS.of(window) } else { 0.0 };
+            Some((at, window, weight + CROWD * crowd as f32))
         });
         let Some((at, window, _)) = places.min_by(|one, other| one.2.total_cmp(&other.2)) else {
             continue;
@@ -151,8 +90,20 @@ fn choose(words: &[String]) -> Vec<(Window, Word)> {
     anchored
 }
 
+impl Entry for Word {
+    fn before(&self) -> Option<u8> {
+        let [before, _] = self.beside;
+        before
+    }
+
+    fn behind(&self) -> Option<u8> {
+        let [_, behind] = self.beside;
+        behind
+    }
+}
+
 impl Word {
-    fn new(number: u32, word: &[u8], anchor: usize) -> Self {
+    fn new(number: u32, word: &[u8], anchor: u32) -> Self {
         let (mut head, mut mask, mut case) = ([0; 8], [0; 8], [0; 8]);
         for (((&byte, head), mask), case) in
             word.iter().zip(&mut head).zip(&mut mask).zip(&mut case)
@@ -165,27 +116,38 @@ impl Word {
             head: u64::from_le_bytes(head),
             mask: u64::from_le_bytes(mask),
             case: u64::from_le_bytes(case),
-            number,
             anchor,
-            len: word.len(),
+            beside: [
+                word.get((anchor as usize).wrapping_sub(1)).copied(),
+                word.get(anchor as usize + 3).copied(),
+            ],
+            number,
+            len: word.len() as u32,
             tail: word.get(8..).unwrap_or(&[]).into(),
         }
     }
 
+    /// The occurrence of the word of which the anchor stands at a place.
     #[inline]
-    fn is_at(&self, text: &[u8], start: usize) -> bool {
-        let Some(text) = text.get(start..) else { return false };
-        let head = match text.first_chunk() {
+    pub(super) fn at(&self, text: &[u8], at: usize) -> Option<Occurrence> {
+        let start = at.checked_sub(self.anchor as usize)?;
+        let rest = text.get(start..)?;
+        let head = match rest.first_chunk() {
             Some(head) => u64::from_le_bytes(*head),
-            None => short(text),
+            None => short(rest),
         };
-        head & self.mask | self.case == self.head && text.len() >= self.len && self.tail_is_in(text)
+        let end = start + self.len as usize;
+        let same =
+            head & self.mask | self.case == self.head && end <= text.len() && self.tail_is_in(rest);
+        same.then_some(Occurrence { kind: Kind::Word(self.number), start, end })
     }
 
     #[inline]
     fn tail_is_in(&self, text: &[u8]) -> bool {
         self.tail.is_empty()
-            || text.get(8..self.len).is_some_and(|tail| tail.eq_ignore_ascii_case(&self.tail))
+            || text
+                .get(8..self.len as usize)
+                .is_some_and(|tail| tail.eq_ignore_ascii_case(&self.tail))
     }
 }
 

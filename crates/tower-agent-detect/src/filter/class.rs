@@ -27,6 +27,35 @@ pub(super) const fn window([first, second, third]: [u8; 3]) -> Window {
     class(first) as u16 | (class(second) as u16) << 5 | (class(third) as u16) << 10
 }
 
+/// The class of each byte.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    while let Some(next) = byte.checked_add(1) {
+        classes[byte as usize] = class(byte);
+        byte = next;
+    }
+    classes[255] = class(255);
+    classes
+};
+
+/// The class of a byte that stands alone.
+#[inline]
+pub(super) fn of(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(0)
+}
+
+/// The window that ends with a byte and begins in the window before it.
+#[inline]
+pub(super) fn next(window: Window, byte: u8) -> Window {
+    window >> 5 | Window::from(of(byte)) << 10
+}
+
+/// The window of the first three bytes.
+pub(super) fn first(bytes: &[u8]) -> Option<Window> {
+    bytes.first_chunk().map(|bytes| window(*bytes))
+}
+
 /// The windows that begin in the first [`BLOCK`] bytes.
 #[inline]
 pub(super) fn windows(bytes: &[u8; BLOCK + 2]) -> [Window; BLOCK] {

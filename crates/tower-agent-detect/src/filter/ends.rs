@@ -1,102 +1,147 @@
 //! Words by their last bytes: what has just come to its end.
 
 use super::{
-    Kind, NOTHING, Occurrence, WORD,
+    DIGITS, HEX, Kind, NOTHING, Occurrence,
     class::{self, Window},
     numbers,
 };
 
-/// Words, read backwards, as a tree.
+/// Words by their ends.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
-    /// What each window stands for. The upper half is never touched; it makes any window a valid index.
-    kinds: Box<[u8; 1 << 16]>,
+    marks: Box<[Marks; class::WINDOWS]>,
+    /// The words, read backwards, as a tree. Its root is the first one.
     nodes: Vec<Node>,
-    /// The branches of each node in a row, ordered by their bytes.
-    branches: Vec<(u8, u32)>,
+    branches: Vec<Branch>,
 }
+
+/// What a window stands for at the end of words, which are in [`GROUPS`] groups by their last window.
+///
+/// A bit for each group with a word that ends so, a bit for words of three bytes, a bit for each group with a word
+/// that is about to end, and two bits for numbers.
+pub(super) type Marks = u16;
+
+const GROUPS: u16 = 6;
+const THREE: Marks = 1 << GROUPS;
+const WORDS: Marks = THREE | (THREE - 1);
+const ABOUT: u32 = 8;
+const NUMBERS: u32 = 14;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     /// The word that begins here.
     word: Option<u32>,
+    /// Where its branches begin, and where they end.
     first: u32,
     behind: u32,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Branch {
+    byte: u8,
+    node: u32,
+}
+
+/// A word backwards, and its number.
+type Backwards = (Vec<u8>, u32);
+
 impl Ends {
     pub(super) fn new(words: &[String], numbers: bool) -> Self {
-        let mut kinds: Box<[u8; 1 << 16]> = Box::new([NOTHING; 1 << 16]);
-        if numbers {
-            numbers::enter(kinds.as_mut_slice());
-        }
-        for word in words {
-            let kinds = word
-                .as_bytes()
-                .last_chunk()
-                .and_then(|end| kinds.get_mut(usize::from(class::window(*end))));
-            if let Some(kinds) = kinds {
-                *kinds |= WORD;
-            }
-        }
-        let mut backwards: Vec<(Vec<u8>, u32)> = (0..)
-            .zip(words)
-            .filter(|(_, word)| word.len() >= 3)
-            .map(|(number, word)| (word.bytes().rev().collect(), number))
-            .collect();
+        let long = (0..).zip(words).filter(|(_, word)| word.len() >= 3);
+        let mut backwards: Vec<Backwards> =
+            long.map(|(number, word)| (word.bytes().rev().collect(), number)).collect();
         backwards.sort();
-        let mut ends = Self { kinds, nodes: Vec::new(), branches: Vec::new() };
+        let mut ends =
+            Self { marks: Box::new([0; class::WINDOWS]), nodes: Vec::new(), branches: Vec::new() };
         ends.grow(&backwards, 0);
+        for (word, _) in &backwards {
+            ends.mark_word(word);
+        }
+        if numbers {
+            // The lowest bit of what a number is stands for words.
+            numbers::enter(|window, number| ends.mark(window, Marks::from(number >> 1) << NUMBERS));
+        }
         ends
     }
 
+    fn mark_word(&mut self, backwards: &[u8]) {
+        let Some(&[third, second, first]) = backwards.first_chunk() else { return };
+        let last = class::window([first, second, third]);
+        let Some(&[_, third, second, first]) = backwards.first_chunk() else {
+            return self.mark(last, THREE);
+        };
+        let group = 1 << (last.wrapping_mul(0x9e37) >> 8) % GROUPS;
+        self.mark(last, group);
+        self.mark(class::window([first, second, third]), group << ABOUT);
+    }
+
+    fn mark(&mut self, window: Window, marks: Marks) {
+        if let Some(old) = self.marks.get_mut(usize::from(window)) {
+            *old |= marks;
+        }
+    }
+
     /// Enters words that agree in their last `depth` bytes, and says where.
-    fn grow(&mut self, words: &[(Vec<u8>, u32)], depth: usize) -> u32 {
-        let node = self.nodes.len();
+    fn grow(&mut self, words: &[Backwards], depth: usize) -> u32 {
+        let here = self.nodes.len();
         self.nodes.push(Node::default());
         let (word, longer) = match words {
             [(bytes, number), longer @ ..] if bytes.len() == depth => (Some(*number), longer),
             longer => (None, longer),
         };
-        let mut branches = Vec::new();
+        let mut own = Vec::new();
         for same in longer.chunk_by(|one, other| one.0.get(depth) == other.0.get(depth)) {
             if let Some(&byte) = same.first().and_then(|(bytes, _)| bytes.get(depth)) {
-                branches.push((byte, self.grow(same, depth + 1)));
+                own.push(Branch { byte, node: self.grow(same, depth + 1) });
             }
         }
         let first = self.branches.len() as u32;
-        self.branches.extend(branches);
-        if let Some(node) = self.nodes.get_mut(node) {
+        self.branches.append(&mut own);
+        if let Some(node) = self.nodes.get_mut(here) {
             *node = Node { word, first, behind: self.branches.len() as u32 };
         }
-        node as u32
+        here as u32
     }
 
     /// What a window stands for.
     #[inline]
-    pub(super) fn kinds(&self, window: Window) -> u8 {
-        self.kinds.get(usize::from(window)).copied().unwrap_or(NOTHING)
+    pub(super) fn marks(&self, window: Window) -> Marks {
+        self.marks.get(usize::from(window) & (class::WINDOWS - 1)).copied().unwrap_or(0)
     }
 
-    /// Calls `each` with the words of which the last three bytes stand at a place.
-    pub(super) fn each(&self, text: &[u8], at: usize, mut each: impl FnMut(Occurrence)) {
-        let end = at + 3;
-        let mut node = self.nodes.first();
-        for (start, byte) in text.get(..end).unwrap_or(&[]).iter().enumerate().rev() {
-            node = node.and_then(|node| self.branch(*node, byte.to_ascii_lowercase()));
-            match node {
-                Some(Node { word: Some(number), .. }) => {
-                    each(Occurrence { kind: Kind::Word(*number), start, end })
-                }
-                Some(_) => {}
-                None => return,
+    /// Calls `each` with the words that end with a text.
+    pub(super) fn each(&self, text: &[u8], mut each: impl FnMut(Occurrence)) {
+        let Some(mut node) = self.nodes.first() else { return };
+        for (start, byte) in text.iter().enumerate().rev() {
+            let Some(next) = self.next(*node, byte.to_ascii_lowercase()) else { return };
+            node = next;
+            if let Some(number) = node.word {
+                each(Occurrence { kind: Kind::Word(number), start, end: text.len() });
             }
         }
     }
 
-    fn branch(&self, node: Node, byte: u8) -> Option<&Node> {
+    #[inline]
+    fn next(&self, node: Node, byte: u8) -> Option<&Node> {
         let branches = self.branches.get(node.first as usize..node.behind as usize)?;
-        let (_, next) = branches.iter().find(|(other, _)| *other == byte)?;
-        self.nodes.get(*next as usize)
+        let branch = branches.iter().find(|branch| branch.byte == byte)?;
+        self.nodes.get(branch.node as usize)
     }
+}
+
+/// What the marks of a window and those of the one before it say of the place.
+#[inline]
+pub(super) const fn meet(before: Marks, marks: Marks) -> Marks {
+    marks & (before >> ABOUT | THREE | 0b11 << NUMBERS)
+}
+
+/// Whether a word may end.
+pub(super) const fn word(met: Marks) -> bool {
+    met & WORDS != 0
+}
+
+/// The kinds of numbers that may begin two bytes before.
+pub(super) const fn number(met: Marks) -> u8 {
+    const { assert!(NOTHING == 0 && DIGITS == 1 << 1 && HEX == 1 << 2) };
+    ((met >> NUMBERS) << 1) as u8
 }

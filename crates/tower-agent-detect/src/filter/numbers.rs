@@ -1,6 +1,9 @@
 //! What a number may begin with.
 
-use super::{DIGITS, HEX, class};
+use super::{
+    DIGITS, HEX, NOTHING,
+    class::{self, Window},
+};
 
 /// A digit, a digit or a separator, a digit.
 pub(super) const fn is_digits([first, second, third]: [u8; 3]) -> bool {
@@ -19,17 +22,16 @@ pub(super) const fn is_hex(bytes: [u8; 3]) -> bool {
     }
 }
 
-/// Enters each window that such bytes may have.
-pub(super) fn enter(kinds: &mut [u8]) {
-    const SOME: &[u8] = b"0123456789abcdefABCDEF:-./ ()";
+/// Calls `enter` with the windows that such bytes may have, and with what they stand for.
+pub(super) fn enter(mut enter: impl FnMut(Window, u8)) {
+    const SOME: &[u8] = b"0abcdef:-./ ()";
     for &first in SOME {
         for &second in SOME {
             for &third in SOME {
                 let bytes = [first, second, third];
-                if let Some(kinds) = kinds.get_mut(usize::from(class::window(bytes))) {
-                    *kinds |= if is_digits(bytes) { DIGITS } else { 0 }
-                        | if is_hex(bytes) { HEX } else { 0 };
-                }
+                let digits = if is_digits(bytes) { DIGITS } else { NOTHING };
+                let hex = if is_hex(bytes) { HEX } else { NOTHING };
+                enter(class::window(bytes), digits | hex);
             }
         }
     }

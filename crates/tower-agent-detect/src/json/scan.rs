@@ -150,23 +150,24 @@ impl Scan<'_> {
     }
 
     fn number(&mut self) -> Option<()> {
-        self.skip(b"-");
+        self.skip(|byte| byte == b'-');
         match self.peek()? {
             b'0' => self.at += 1,
             _ => self.digits()?,
         }
-        if self.skip(b".") {
+        if self.skip(|byte| byte == b'.') {
             self.digits()?;
         }
-        if self.skip(b"eE") {
-            self.skip(b"+-");
+        if self.skip(|byte| byte | 0x20 == b'e') {
+            self.skip(|byte| byte == b'+' || byte == b'-');
             self.digits()?;
         }
         Some(())
     }
 
-    fn skip(&mut self, any: &[u8]) -> bool {
-        let there = self.peek().is_some_and(|byte| any.contains(&byte));
+    #[inline]
+    fn skip(&mut self, skipped: impl Fn(u8) -> bool) -> bool {
+        let there = self.peek().is_some_and(skipped);
         self.at += usize::from(there);
         there
     }
@@ -190,7 +191,7 @@ impl Scan<'_> {
         self.at += 1;
         let mut escaped = false;
         loop {
-            self.skip_plain();
+            self.at += plain(self.bytes.get(self.at..)?);
             match self.peek()? {
                 b'"' => {
                     self.at += 1;
@@ -215,22 +216,20 @@ impl Scan<'_> {
         self.at += length;
         Some(())
     }
+}
 
-    /// Up to the next quote, backslash or control character, eight bytes at a time.
-    #[inline]
-    fn skip_plain(&mut self) {
-        while let Some(chunk) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
-            let special = special(u64::from_le_bytes(*chunk));
-            if special != 0 {
-                self.at += special.trailing_zeros() as usize / 8;
-                return;
-            }
-            self.at += chunk.len();
-        }
-        while self.peek().is_some_and(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
-            self.at += 1;
+/// How many bytes stand before the first quote, backslash or control character, eight bytes at a time.
+#[inline]
+fn plain(bytes: &[u8]) -> usize {
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for (index, chunk) in chunks.iter().enumerate() {
+        let special = special(u64::from_le_bytes(*chunk));
+        if special != 0 {
+            return index * chunk.len() + special.trailing_zeros() as usize / 8;
         }
     }
+    let plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
+    bytes.len() - rest.len() + rest.iter().position(|byte| !plain(byte)).unwrap_or(rest.len())
 }
 
 /// The high bit of the first byte, in memory, that is a quote, a backslash or a control character. Bits of bytes after it

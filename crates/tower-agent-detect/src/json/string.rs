@@ -56,8 +56,9 @@ struct Pieces<'a> {
 impl<'a> Iterator for Pieces<'a> {
     type Item = (&'a str, Option<char>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let (length, character) = match self.rest.find('\\') {
+        let (length, character) = match memchr::memchr(b'\\', self.rest.as_bytes()) {
             Some(0) => {
                 let (length, character) = escape(self.rest);
                 (length, Some(character))

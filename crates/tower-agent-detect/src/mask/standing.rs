@@ -37,25 +37,6 @@ pub(super) struct Fixed {
     run: bool,
 }
 
-/// What was masked before, in the order of the text, each with the place it begins at. Nothing follows what is undecided.
-#[derive(Clone)]
-pub(crate) struct Standings<'a> {
-    mask: &'a Mask,
-    text: &'a [u8],
-    last: bool,
-    from: usize,
-    ours: Search<'a>,
-    fixed: Option<Search<'a>>,
-}
-
-/// Where a text or the beginning of it, at the end of another text, stands.
-#[derive(Clone)]
-struct Search<'a> {
-    finder: &'a Finder<'static>,
-    text: &'a [u8],
-    next: Option<usize>,
-}
-
 impl Mask {
     /// Whether a text that stands already there is one that this mask or another one wrote. `last`: nothing follows the text.
     pub(crate) fn standing_at(&self, text: &[u8], at: usize, last: bool) -> Standing {
@@ -68,75 +49,37 @@ impl Mask {
     }
 
     /// The first place, from a place on, at which something that was masked may stand, even if it has not come completely.
-    pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<usize> {
-        self.standings(text, from, false).place()
-    }
-
-    /// All that was masked before, from a place on. Takes time linear in the text. `last`: nothing follows the text.
-    pub(crate) fn standings<'a>(
-        &'a self,
-        text: &'a [u8],
-        from: usize,
-        last: bool,
-    ) -> Standings<'a> {
-        let search = |finder| Search::new(finder, text, from);
-        let fixed = self.fixed().and_then(|fixed| fixed.finder.as_ref()).map(search);
-        Standings { mask: self, text, last, from, ours: search(&OURS), fixed }
-    }
-}
-
-impl Standings<'_> {
-    fn place(&mut self) -> Option<usize> {
-        let ours = self.ours.seek(self.from);
-        let fixed = self.fixed.as_mut().and_then(|search| search.seek(self.from));
-        ours.into_iter().chain(fixed).min()
-    }
-}
-
-impl Iterator for Standings<'_> {
-    type Item = (usize, Standing);
-
-    fn next(&mut self) -> Option<Self::Item> {
+    ///
+    /// Takes time linear in how far that is, so that all of them together take time linear in the text.
+    pub(crate) fn find(&self, text: &[u8], mut from: usize) -> Option<usize> {
+        let Some(fixed) = self.fixed().and_then(|fixed| fixed.finder.as_ref()) else {
+            return find(&OURS, text, from);
+        };
+        // Neither search may run far past what the other one finds.
+        let mut width = 256;
         loop {
-            let at = self.place()?;
-            let standing = self.mask.standing_at(self.text, at, self.last);
-            self.from = match standing {
-                Standing::No => at + 1,
-                Standing::Undecided => self.text.len(),
-                Standing::Ends(end) => end,
-            };
-            if standing != Standing::No {
-                return Some((at, standing));
+            let end = text.len().min(from + width);
+            let window = text.get(..end)?;
+            let found = find(&OURS, window, from).into_iter().chain(find(fixed, window, from));
+            match found.min() {
+                Some(found) => return Some(found),
+                None if end == text.len() => return None,
+                None => (from, width) = (end, 2 * width),
             }
         }
     }
 }
 
-impl<'a> Search<'a> {
-    fn new(finder: &'a Finder<'static>, text: &'a [u8], from: usize) -> Self {
-        let mut search = Self { finder, text, next: None };
-        search.next = search.search(from);
-        search
+/// The first place at which a text, or the beginning of it at the end of the other text, stands.
+fn find(finder: &Finder<'_>, text: &[u8], from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    if let Some(found) = finder.find(rest) {
+        return Some(from + found);
     }
-
-    /// The first place that is not before `from`, which never goes back.
-    fn seek(&mut self, from: usize) -> Option<usize> {
-        if self.next? < from {
-            self.next = self.search(from);
-        }
-        self.next
-    }
-
-    fn search(&self, from: usize) -> Option<usize> {
-        let rest = self.text.get(from..)?;
-        if let Some(found) = self.finder.find(rest) {
-            return Some(from + found);
-        }
-        let wanted = self.finder.needle();
-        let tail = rest.len().saturating_sub(wanted.len().saturating_sub(1));
-        let begins = |at: &usize| rest.get(*at..).is_some_and(|rest| wanted.starts_with(rest));
-        (tail..rest.len()).find(begins).map(|found| from + found)
-    }
+    let wanted = finder.needle();
+    let tail = rest.len().saturating_sub(wanted.len().saturating_sub(1));
+    let begins = |at: &usize| rest.get(*at..).is_some_and(|rest| wanted.starts_with(rest));
+    (tail..rest.len()).find(begins).map(|found| from + found)
 }
 
 impl Fixed {

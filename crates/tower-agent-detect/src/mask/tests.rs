@@ -10,8 +10,22 @@ fn written(mask: &Mask, value: &str) -> String {
     out
 }
 
+/// All that stands in a text masked already, and where.
 fn standings(mask: &Mask, text: &str, last: bool) -> Vec<(usize, Standing)> {
-    mask.standings(text.as_bytes(), 0, last).collect()
+    let (text, mut from) = (text.as_bytes(), 0);
+    let mut all = Vec::new();
+    while let Some(at) = mask.find(text, from) {
+        let standing = mask.standing_at(text, at, last);
+        if standing != Standing::No {
+            all.push((at, standing));
+        }
+        from = match standing {
+            Standing::No => at + 1,
+            Standing::Undecided => break,
+            Standing::Ends(end) => end,
+        };
+    }
+    all
 }
 
 #[test]
@@ -152,6 +166,19 @@ fn what_a_text_that_goes_on_may_still_become_is_undecided() {
         standings(&Mask::text("[REDACTED]!"), "[REDACTED]", true),
         [(0, Standing::Ends(10))]
     );
+}
+
+#[test]
+fn what_stands_far_away_is_found() {
+    for distance in [0, 200, 255, 256, 257, 5_000, 100_000] {
+        let text = format!("{}[REDACTED:a]{}***", " ".repeat(distance), " ".repeat(distance));
+        let places = [
+            (distance, Standing::Ends(distance + 12)),
+            (2 * distance + 12, Standing::Ends(text.len())),
+        ];
+        assert_eq!(standings(&Mask::text("***"), &text, true), places);
+        assert_eq!(standings(&Mask::label(), &text, true), places[..1]);
+    }
 }
 
 #[test]

@@ -1,0 +1,232 @@
+//! Values that are wrapped once: in percent escapes, or in Base64.
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+
+use crate::{
+    tail::{LONGEST_BASE64, LONGEST_RUN, is_base64, is_run},
+    text::{Stop, Text},
+};
+
+/// How far the look for what is wrapped has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    /// Where it goes on.
+    pub(crate) from: usize,
+    /// Where the last stretch ended: the next one begins there or later.
+    pub(crate) floor: usize,
+}
+
+/// A stretch of text that reads as something else.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Wrapped {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// What comes of a look for something that is wrapped.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Unwrapped {
+    Nothing,
+    /// What follows decides; it begins there.
+    Undecided(usize),
+    Found(Wrapped),
+}
+
+/// How much of an address is read at once, in bytes.
+const LONGEST_ADDRESS: usize = 1024;
+/// What is shorter in Base64 holds no secret that would be known without its name.
+const SHORTEST_BASE64: usize = 24;
+/// Every run of [`SHORTEST_BASE64`] bytes covers a whole block of this length, wherever it begins.
+const BLOCK: usize = SHORTEST_BASE64 / 2;
+/// How much of a run is looked at to see whether there is text in it; as Base64, and as text.
+const PROBE: usize = SHORTEST_BASE64;
+const PROBED: usize = PROBE / 4 * 3;
+
+/// Both alphabets are brought to this one, and nobody asks for padding.
+const PLAIN: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// What is written inside, of one stretch.
+#[derive(Debug)]
+pub(crate) struct Inside {
+    bytes: [u8; LONGEST_BASE64],
+    /// For each byte, where in the stretch it is written; and where the stretch ends.
+    places: [u16; LONGEST_ADDRESS + 1],
+    length: usize,
+}
+
+impl Inside {
+    pub(crate) const fn new() -> Self {
+        Self { bytes: [0; LONGEST_BASE64], places: [0; LONGEST_ADDRESS + 1], length: 0 }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Where the bytes from one to another are written, in the text that a stretch with escapes was taken from.
+    pub(crate) fn written(&self, stretch: Wrapped, start: usize, end: usize) -> (usize, usize) {
+        let place = |at: usize| {
+            let place =
+                self.places.get(at).map_or(stretch.end - stretch.start, |at| usize::from(*at));
+            stretch.start + place
+        };
+        (place(start), place(end))
+    }
+
+    /// Reads the percent escapes of a stretch.
+    pub(crate) fn unescape(&mut self, text: &Text<'_>, stretch: Wrapped) {
+        let whole = Text::whole(text.bytes().get(..stretch.end).unwrap_or_default());
+        self.length = 0;
+        let mut at = stretch.start;
+        while let (Ok(Some(byte)), Some(to)) = (whole.byte(at), self.bytes.get_mut(self.length)) {
+            let escaped = if byte == b'%' { escape(&whole, at).ok().flatten() } else { None };
+            *to = escaped.unwrap_or(byte);
+            self.put(at - stretch.start);
+            at += if escaped.is_some() { 3 } else { 1 };
+        }
+        if let Some(place) = self.places.get_mut(self.length) {
+            *place = (stretch.end - stretch.start) as u16;
+        }
+    }
+
+    fn put(&mut self, place: usize) {
+        if let Some(to) = self.places.get_mut(self.length) {
+            *to = place as u16;
+        }
+        self.length += 1;
+    }
+
+    /// Reads a run of Base64. Says whether it holds text.
+    pub(crate) fn decode(&mut self, run: &[u8]) -> bool {
+        let padding = run.iter().rev().take_while(|byte| **byte == b'=').count();
+        let run = run.get(..run.len() - padding).unwrap_or_default();
+        // A single character left over holds no byte.
+        let run = run.get(..run.len() - usize::from(run.len() % 4 == 1)).unwrap_or_default();
+        let mut plain = [0; LONGEST_BASE64];
+        for (to, byte) in plain.iter_mut().zip(run) {
+            *to = match byte {
+                b'-' => b'+',
+                b'_' => b'/',
+                plain => *plain,
+            };
+        }
+        let plain = plain.get(..run.len()).unwrap_or_default();
+        let probe = plain.get(..PROBE).is_some_and(|probe| {
+            let mut text = [0; PROBED];
+            PLAIN.decode_slice(probe, &mut text).is_ok()
+                && text.iter().filter(|byte| is_text(**byte)).count() + 2 >= PROBED
+        });
+        if !probe {
+            return false;
+        }
+        let decoded = PLAIN.decode_slice(plain, &mut self.bytes);
+        self.length = decoded.unwrap_or_default();
+        self.length > 0
+    }
+}
+
+const fn is_text(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')
+}
+
+/// The next stretch with percent escapes.
+pub(crate) fn percent(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
+    let rest = text.bytes().get(progress.from..).unwrap_or_default();
+    for at in memchr::memchr_iter(b'%', rest).map(|at| progress.from + at) {
+        let start = start_of_run(text, at, progress.floor, LONGEST_RUN, is_run);
+        let end = escape(text, at).and_then(|byte| match byte {
+            Some(_) => address_end(text, at),
+            None => Ok(at),
+        });
+        match end {
+            Ok(end) if end == at => {}
+            Ok(end) => {
+                *progress = Progress { from: end, floor: end };
+                return Unwrapped::Found(Wrapped { start, end });
+            }
+            Err(Stop::Undecided) => {
+                progress.from = at;
+                return Unwrapped::Undecided(start);
+            }
+            Err(Stop::Nothing) => break,
+        }
+    }
+    progress.from = text.len();
+    Unwrapped::Nothing
+}
+
+fn start_of_run(
+    text: &Text<'_>,
+    at: usize,
+    floor: usize,
+    most: usize,
+    such: fn(u8) -> bool,
+) -> usize {
+    let before = text.bytes().get(floor.max(at.saturating_sub(most))..at).unwrap_or_default();
+    at - before.iter().rev().take_while(|byte| such(**byte)).count()
+}
+
+/// The byte that three characters stand for.
+fn escape(text: &Text<'_>, at: usize) -> Result<Option<u8>, Stop> {
+    let mut byte = 0;
+    for place in at + 1..at + 3 {
+        let Some(digit) = text.byte(place)?.and_then(|byte| char::from(byte).to_digit(16)) else {
+            return Ok(None);
+        };
+        byte = byte * 16 + digit;
+    }
+    Ok(u8::try_from(byte).ok())
+}
+
+fn address_end(text: &Text<'_>, at: usize) -> Result<usize, Stop> {
+    run_end(text, at, at + LONGEST_ADDRESS - LONGEST_RUN, is_address)
+}
+
+const fn is_address(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\')
+}
+
+/// The next run that may be Base64.
+pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
+    let mut at = progress.from;
+    while let Some(block) = text.bytes().get(at..at + BLOCK) {
+        // From the end: most blocks fail at the first byte or two.
+        if !block.iter().rev().all(|byte| is_base64(*byte)) {
+            at += BLOCK;
+            continue;
+        }
+        let start = start_of_run(text, at, progress.floor, BLOCK, is_base64);
+        match run_end(text, at + BLOCK, start + LONGEST_BASE64, is_base64) {
+            Ok(end) => {
+                *progress = Progress { from: end, floor: end };
+                if end - start >= SHORTEST_BASE64 {
+                    return Unwrapped::Found(Wrapped { start, end });
+                }
+                at = end;
+            }
+            Err(Stop::Undecided) => {
+                progress.from = at;
+                return Unwrapped::Undecided(start);
+            }
+            Err(Stop::Nothing) => break,
+        }
+    }
+    progress.from = at;
+    Unwrapped::Nothing
+}
+
+fn run_end(text: &Text<'_>, from: usize, most: usize, such: fn(u8) -> bool) -> Result<usize, Stop> {
+    let mut at = from;
+    while at < most && text.byte(at)?.is_some_and(such) {
+        at += 1;
+    }
+    Ok(at)
+}

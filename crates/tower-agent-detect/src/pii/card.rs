@@ -1,0 +1,152 @@
+//! Numbers of payment cards.
+
+use super::cluster::Groups;
+use super::context::{self, Topic};
+use super::scan::{Unknown, back, begins_word, ends_word, here, peek};
+use super::{Found, Kind};
+use crate::text::Text;
+
+const MIN_DIGITS: usize = 12;
+const MAX_DIGITS: usize = 19;
+/// The most groups a number may be written in.
+const MAX_GROUPS: usize = 6;
+
+/// Looks for a card that begins with the first group.
+pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>, Unknown> {
+    let start = groups.first().start;
+    if !matches!(here(text, start), b'1'..=b'6' | b'8') || !begins_number(text, start) {
+        return Ok(None);
+    }
+    let mut number = Number::default();
+    let mut best = None;
+    for (at, group) in groups.0.iter().take(MAX_GROUPS).enumerate() {
+        if at > 0 && !number.separate(groups.separator(text, at.saturating_sub(1))) {
+            break;
+        }
+        if !number.push(text, group.start, group.end) {
+            break;
+        }
+        if let Some(sure) = number.judge(text, start) && ends_number(text, group.end)? {
+            best = Some(Found { kind: Kind::Card, start, end: group.end, sure });
+        }
+    }
+    Ok(best)
+}
+
+/// Whether the digits at `start` are no part of a fraction, an identifier or a range.
+fn begins_number(text: &Text<'_>, start: usize) -> bool {
+    let before = back(text, start);
+    let further = back(text, start.saturating_sub(1));
+    begins_word(text, start)
+        && !(before == b'.' && further.is_ascii_digit())
+        && !(before == b'-' && further.is_ascii_alphanumeric())
+}
+
+/// Whether the digits that end at `end` are not continued by a fraction or an identifier.
+fn ends_number(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
+    Ok(ends_word(text, end)?
+        && match peek(text, end)? {
+            b'.' | b'-' => !peek(text, end.saturating_add(1))?.is_ascii_digit(),
+            _ => true,
+        })
+}
+
+#[derive(Debug, Default)]
+struct Number {
+    digits: [u8; MAX_DIGITS],
+    len: usize,
+    shape: [usize; MAX_GROUPS],
+    groups: usize,
+    separator: Option<u8>,
+    mixed: bool,
+}
+
+impl Number {
+    /// Whether a separator may stand within a card.
+    fn separate(&mut self, separator: Option<u8>) -> bool {
+        let Some(separator @ (b' ' | b'-' | b'.')) = separator else { return false };
+        let first = *self.separator.get_or_insert(separator);
+        self.mixed |= first != separator;
+        !self.mixed || (first != b'.' && separator != b'.')
+    }
+
+    fn push(&mut self, text: &Text<'_>, start: usize, end: usize) -> bool {
+        let group = text.bytes().get(start..end).unwrap_or_default();
+        let until = self.len.saturating_add(group.len());
+        let (Some(place), Some(shape)) = (self.digits.get_mut(self.len..until), self.shape.get_mut(self.groups)) else {
+            return false;
+        };
+        place.copy_from_slice(group);
+        *shape = group.len();
+        self.len = until;
+        self.groups = self.groups.saturating_add(1);
+        true
+    }
+
+    /// Whether this is a card, and if so, whether that is sure.
+    fn judge(&self, text: &Text<'_>, start: usize) -> Option<bool> {
+        let digits = self.digits.get(..self.len)?;
+        if digits.len() < MIN_DIGITS || !is_issued(digits) || !luhn(digits) || is_constant(digits) {
+            return None;
+        }
+        if self.is_usual() {
+            return Some(true);
+        }
+        (self.may_be_grouped() && context::speaks_of(text, start, Topic::Card)).then_some(false)
+    }
+
+    /// Whether the number is as long as most cards, and written as on them.
+    fn is_usual(&self) -> bool {
+        let shape = self.shape.get(..self.groups).unwrap_or_default();
+        match shape {
+            [14..=16] => true,
+            [4, 4, 4, 4] => true,
+            [4, 4, 4, 4, 3] | [4, 6, 5] | [4, 6, 4] => !self.mixed && self.separator != Some(b'.'),
+            _ => false,
+        }
+    }
+
+    fn may_be_grouped(&self) -> bool {
+        let shape = self.shape.get(..self.groups).unwrap_or_default();
+        shape.len() == 1 || (!self.mixed && self.separator != Some(b'.') && shape.iter().all(|len| (2..=8).contains(len)))
+    }
+}
+
+/// Whether an issuer gives out numbers that begin and are as long as this one.
+fn is_issued(digits: &[u8]) -> bool {
+    let head = digits.iter().take(4).fold(0_u32, |head, digit| head * 10 + u32::from(digit - b'0'));
+    match (head, digits.len()) {
+        (4000..=4999, 13 | 16 | 18 | 19) => true,
+        (5100..=5599 | 2221..=2720, 16) => true,
+        (3400..=3499 | 3700..=3799, 15) => true,
+        (3000..=3059 | 3095 | 3600..=3699 | 3800..=3999, 14..=19) => true,
+        (6011 | 6440..=6599 | 6221..=6229, 16..=19) => true,
+        (6200..=6299, 16..=19) => true,
+        (3528..=3589, 16..=19) | (1800 | 2131, 15) => true,
+        (2200..=2204, 16..=19) => true,
+        (5000..=5099 | 5600..=5899 | 6000..=6999, 12..=19) => true,
+        (8100..=8199, 16..=19) => true,
+        (1000..=1999, 15) => true,
+        _ => false,
+    }
+}
+
+/// Whether the last digit checks the others.
+fn luhn(digits: &[u8]) -> bool {
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(at, digit)| match (at % 2, u32::from(digit - b'0')) {
+            (0, value) => value,
+            (_, value @ 0..=4) => value * 2,
+            (_, value) => value * 2 - 9,
+        })
+        .sum();
+    sum % 10 == 0
+}
+
+/// Whether one digit is repeated all along.
+fn is_constant(digits: &[u8]) -> bool {
+    digits.first().is_some_and(|first| digits.iter().all(|digit| digit == first))
+}

@@ -1,0 +1,188 @@
+//! The words before a number.
+
+use super::scan::{back, here};
+use crate::text::{Text, is_word};
+
+/// How far back words are looked for, in bytes.
+const WINDOW: usize = 100;
+
+/// What words speak of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Topic {
+    Card,
+    Ssn,
+    Hardware,
+}
+
+impl Topic {
+    /// Whether a word, in lower case, speaks of this. Words run together are asked for by their parts.
+    fn is_meant_by(self, word: &[u8]) -> bool {
+        match self {
+            Self::Card => {
+                has(word, b"card")
+                    || has(word, b"credit")
+                    || matches!(word, b"cc" | b"ccn" | b"visa" | b"amex" | b"debit" | b"pan" | b"maestro")
+                    || matches!(word, b"mastercard" | b"diners" | b"discover" | b"jcb" | b"unionpay" | b"cvv")
+            }
+            Self::Ssn => has(word, b"ssn") || matches!(word, b"social" | b"ss" | b"socialsecurity"),
+            Self::Hardware => {
+                has(word, b"mac") && word.len() <= 10
+                    || matches!(word, b"macs" | b"ethernet" | b"hardware" | b"physical" | b"cisco" | b"bssid")
+                    || matches!(word, b"hwaddr" | b"ether" | b"lladdr" | b"arp")
+            }
+        }
+    }
+}
+
+/// Whether one of the words before `start` speaks of something.
+pub(super) fn speaks_of(text: &Text<'_>, start: usize, topic: Topic) -> bool {
+    let mut words = Words::before(text, start);
+    while let Some(word) = words.next() {
+        if topic.is_meant_by(word.as_bytes()) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether `part` stands in a word.
+pub(super) fn has(word: &[u8], part: &[u8]) -> bool {
+    word.windows(part.len()).any(|window| window == part)
+}
+
+/// A word of letters in lower case; longer ones are cut at the front.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Word {
+    bytes: [u8; Self::MAX],
+    start: usize,
+}
+
+impl Word {
+    const MAX: usize = 24;
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(self.start..).unwrap_or_default()
+    }
+
+    fn push_front(&mut self, byte: u8) {
+        if let Some(start) = self.start.checked_sub(1)
+            && let Some(place) = self.bytes.get_mut(start)
+        {
+            *place = byte.to_ascii_lowercase();
+            self.start = start;
+        }
+    }
+}
+
+/// The words before a place, the nearest first. Digits and underscores part them, as all that is no letter.
+#[derive(Debug)]
+pub(super) struct Words<'t, 'a> {
+    text: &'t Text<'a>,
+    at: usize,
+    limit: usize,
+}
+
+impl<'t, 'a> Words<'t, 'a> {
+    pub(super) fn before(text: &'t Text<'a>, start: usize) -> Self {
+        Self { text, at: start, limit: start.saturating_sub(WINDOW) }
+    }
+
+    fn byte(&self) -> Option<u8> {
+        (self.at > self.limit).then(|| here(self.text, self.at.saturating_sub(1)))
+    }
+
+    /// How many bytes that are no letters stand before the next word, and whether a line ends among them twice.
+    pub(super) fn gap(&mut self) -> usize {
+        let end = self.at;
+        while self.byte().is_some_and(|byte| !is_letter(byte)) {
+            self.at = self.at.saturating_sub(1);
+        }
+        end.saturating_sub(self.at)
+    }
+
+    pub(super) fn next(&mut self) -> Option<Word> {
+        self.gap();
+        let mut word = Word { bytes: [0; Word::MAX], start: Word::MAX };
+        while let Some(byte) = self.byte().filter(|byte| is_letter(*byte)) {
+            word.push_front(byte);
+            self.at = self.at.saturating_sub(1);
+        }
+        let is_whole = self.at > self.limit || !is_word(back(self.text, self.at));
+        (word.start < Word::MAX && is_whole).then_some(word)
+    }
+}
+
+const fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte >= 0x80
+}
+
+/// What the words right before a number say of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Call {
+    /// That it is a telephone number.
+    Phone,
+    /// That it is a number, of whatever.
+    Number,
+    None,
+}
+
+/// What the words right before `start` say, where only small words stand between: `Phone:`, `call me on`.
+pub(super) fn call(text: &Text<'_>, start: usize) -> Call {
+    const MAX_WORDS: usize = 6;
+    const MAX_GAP: usize = 6;
+    let mut words = Words::before(text, start);
+    let (mut reached, mut numbered) = (false, false);
+    for at in 0..MAX_WORDS {
+        if words.gap() > MAX_GAP {
+            break;
+        }
+        let Some(word) = words.next() else { break };
+        match Role::of(word.as_bytes()) {
+            Role::Phone => return Call::Phone,
+            Role::Verb if reached => return Call::Phone,
+            Role::Reach => reached = true,
+            Role::Number => {
+                numbered |= at == 1;
+                reached = true;
+            }
+            Role::Small => {}
+            Role::Verb | Role::Other => break,
+        }
+    }
+    if numbered { Call::Number } else { Call::None }
+}
+
+/// What a word does in front of a telephone number.
+enum Role {
+    Phone,
+    /// Something one does with a telephone, and with other things.
+    Verb,
+    /// Says whom or where one reaches.
+    Reach,
+    Number,
+    Small,
+    Other,
+}
+
+impl Role {
+    fn of(word: &[u8]) -> Self {
+        match word {
+            b"tel" | b"tlf" | b"telefon" | b"telefono" | b"telefone" | b"mobile" | b"mob" | b"cell" | b"cellular" => Self::Phone,
+            b"fax" | b"whatsapp" | b"sms" | b"desk" | b"landline" | b"hotline" | b"msisdn" | b"ph" | b"dial" => Self::Phone,
+            b"call" | b"calling" | b"callback" | b"ring" | b"text" | b"reach" | b"contact" | b"message" | b"messages" => Self::Verb,
+            b"answering" | b"reached" => Self::Verb,
+            b"me" | b"us" | b"him" | b"her" | b"them" | b"back" | b"on" | b"at" | b"to" => Self::Reach,
+            b"number" | b"numbers" | b"no" | b"nr" | b"num" => Self::Number,
+            b"is" | b"are" | b"my" | b"your" | b"our" | b"his" | b"the" | b"registered" | b"new" | b"old" | b"home" => Self::Small,
+            b"work" | b"office" | b"direct" | b"business" | b"personal" | b"private" | b"by" | b"via" | b"line" => Self::Small,
+            _ if has(word, b"phone") && !is_other_phone(word) => Self::Phone,
+            _ if word.ends_with(b"mobile") || word.starts_with(b"mobilen") || word.starts_with(b"faxn") => Self::Phone,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Whether this is a thing with "phone" in its name that has no number, or more often has one of its model.
+fn is_other_phone(word: &[u8]) -> bool {
+    [b"iphone".as_slice(), b"microphone", b"headphone", b"earphone", b"phoneme", b"phonet"].iter().any(|other| has(word, other))
+}

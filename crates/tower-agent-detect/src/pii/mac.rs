@@ -1,0 +1,108 @@
+//! Addresses of network hardware.
+
+use super::context::{self, Topic};
+use super::scan::{Unknown, back, begins_word, ends_word, here, peek};
+use super::{Found, Kind};
+use crate::text::{Text, is_word};
+
+/// The first of the pairs with hyphens, or fours with dots, that end where a token begins.
+pub(super) fn first_pair(text: &Text<'_>, start: usize, from: usize) -> usize {
+    let first = step_back(text, start, from, b'-', 2, 5);
+    if first < start { first } else { step_back(text, start, from, b'.', 4, 2) }
+}
+
+/// Whether hexadecimal digits stand before or behind a run, a hyphen or a dot between them.
+pub(super) fn may_begin(text: &Text<'_>, start: usize) -> bool {
+    let behind = |ahead: usize| here(text, start.saturating_add(ahead));
+    let is_pair = |separator: u8, len: usize| {
+        behind(len) == separator && (1..=len).all(|ahead| behind(len.saturating_add(ahead)).is_ascii_hexdigit())
+    };
+    let before = start > 1 && here(text, start.saturating_sub(2)).is_ascii_hexdigit();
+    is_pair(b'-', 2) || is_pair(b'.', 4) || before && matches!(back(text, start), b'-' | b'.')
+}
+
+fn step_back(text: &Text<'_>, start: usize, from: usize, separator: u8, width: usize, most: usize) -> usize {
+    let mut first = start;
+    for _ in 0..most {
+        let Some(next) = first.checked_sub(width.saturating_add(1)).filter(|next| *next >= from) else { break };
+        let pair = text.bytes().get(next..first.saturating_sub(1)).unwrap_or_default();
+        if here(text, first.saturating_sub(1)) != separator || !pair.iter().all(u8::is_ascii_hexdigit) {
+            break;
+        }
+        first = next;
+    }
+    first
+}
+
+/// Looks for an address at `start`.
+pub(super) fn mac(text: &Text<'_>, start: usize) -> Result<Option<Found>, Unknown> {
+    if !begins_word(text, start) {
+        return Ok(None);
+    }
+    for (separator, width, pairs) in [(b':', 2, 6), (b'-', 2, 6), (b'.', 4, 3)] {
+        if let Some(address) = Address::read(text, start, separator, width, pairs)? {
+            return Ok(address.is_sure(text).map(|sure| Found { kind: Kind::Mac, start, end: address.end, sure }));
+        }
+    }
+    Ok(None)
+}
+
+/// As many pairs, or fours, as an address has.
+struct Address {
+    start: usize,
+    end: usize,
+    separator: u8,
+    letters: bool,
+    digits: bool,
+    constant: bool,
+}
+
+impl Address {
+    fn read(text: &Text<'_>, start: usize, separator: u8, width: usize, count: usize) -> Result<Option<Self>, Unknown> {
+        let step = width.saturating_add(1);
+        let len = step.saturating_mul(count).saturating_sub(1);
+        let mut address =
+            Self { start, end: start.saturating_add(len), separator, letters: false, digits: false, constant: true };
+        let before = back(text, start);
+        if before == separator && is_word(back(text, start.saturating_sub(1))) {
+            return Ok(None);
+        }
+        let first = peek(text, start)?.to_ascii_lowercase();
+        for offset in 0..len {
+            let byte = peek(text, start.saturating_add(offset))?.to_ascii_lowercase();
+            if offset % step == width {
+                if byte != separator {
+                    return Ok(None);
+                }
+                continue;
+            }
+            if !byte.is_ascii_hexdigit() {
+                return Ok(None);
+            }
+            address.letters |= byte.is_ascii_alphabetic();
+            address.digits |= byte.is_ascii_digit();
+            address.constant &= byte == first;
+        }
+        Ok(address.ends(text)?.then_some(address))
+    }
+
+    fn ends(&self, text: &Text<'_>) -> Result<bool, Unknown> {
+        let is_longer = peek(text, self.end)? == self.separator && is_word(peek(text, self.end.saturating_add(1))?);
+        Ok(ends_word(text, self.end)? && !is_longer)
+    }
+
+    /// Whether this names one device, and if so, whether that is sure. What all devices answer to, and no device, is
+    /// spelled with one digit.
+    fn is_sure(&self, text: &Text<'_>) -> Option<bool> {
+        let is_reserved = self.constant && matches!(here(text, self.start), b'0' | b'f' | b'F');
+        if is_reserved {
+            return None;
+        }
+        let sure = match self.separator {
+            b':' => true,
+            b'-' => self.letters && self.digits,
+            _ => false,
+        };
+        (sure || context::speaks_of(text, self.start, Topic::Hardware)).then_some(sure)
+    }
+}

@@ -1,0 +1,63 @@
+//! Looking at single bytes.
+
+use crate::text::{End, Text, is_word};
+
+/// What follows decides.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Unknown;
+
+/// The byte at a place. Behind the end of a whole text it is zero, which is no part of anything; in place of something
+/// that was masked it is an underscore, since nothing can be said about what touches it.
+#[inline]
+pub(super) fn peek(text: &Text<'_>, at: usize) -> Result<u8, Unknown> {
+    match (text.bytes().get(at), text.end()) {
+        (Some(byte), _) => Ok(*byte),
+        (None, End::Final) => Ok(0),
+        (None, End::More) => Err(Unknown),
+        (None, End::Masked) => Ok(b'_'),
+    }
+}
+
+/// The byte before a place, by the same rules.
+#[inline]
+pub(super) fn back(text: &Text<'_>, at: usize) -> u8 {
+    match text.before(at) {
+        Ok(byte) => byte.unwrap_or(0),
+        Err(_) => b'_',
+    }
+}
+
+/// The byte at a place that is known to be there.
+#[inline]
+pub(super) fn here(text: &Text<'_>, at: usize) -> u8 {
+    text.bytes().get(at).copied().unwrap_or(0)
+}
+
+/// Whether a word may begin at a place. The letter of an escaped line break, as in JSON, belongs to no word.
+#[inline]
+pub(super) fn begins_word(text: &Text<'_>, at: usize) -> bool {
+    let before = back(text, at);
+    !is_word(before) || (matches!(before, b'n' | b'r' | b't') && back(text, at.saturating_sub(1)) == b'\\')
+}
+
+/// Whether a word ends before a place.
+#[inline]
+pub(super) fn ends_word(text: &Text<'_>, at: usize) -> Result<bool, Unknown> {
+    Ok(!is_word(peek(text, at)?))
+}
+
+/// The longest run of digits that is looked at.
+pub(super) const MAX_RUN: usize = 40;
+
+/// How far back the first digit of a run is looked for. With the words before it, this stays within [`Text::BEHIND`].
+const MAX_BACK: usize = 20;
+
+/// The first of the digits around `at`.
+#[inline]
+pub(super) fn run_start(text: &Text<'_>, at: usize, from: usize) -> usize {
+    let mut start = at;
+    while start > from && at.saturating_sub(start) < MAX_BACK && here(text, start.saturating_sub(1)).is_ascii_digit() {
+        start = start.saturating_sub(1);
+    }
+    start
+}
