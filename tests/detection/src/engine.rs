@@ -50,6 +50,12 @@ impl Engine {
         })
     }
 
+    /// Whether there is a rule of that name.
+    #[must_use]
+    pub fn has_rule(&self, id: &str) -> bool {
+        self.all.rules().iter().any(|rule| rule.id() == id)
+    }
+
     /// The secrets in a text.
     #[must_use]
     pub fn secrets(&self, text: &str) -> Vec<Find> {

@@ -25,6 +25,8 @@ pub(crate) struct Judged {
     pub(crate) before: usize,
     /// Its finds in what was masked: each a row and the scanner's rule.
     pub(crate) inside: BTreeSet<(String, String)>,
+    /// How many of them are a label, or a piece of one, and nothing else.
+    pub(crate) labels: usize,
     /// Its finds where nothing was masked, which the engine missed.
     pub(crate) outside: BTreeSet<(String, String)>,
 }
@@ -81,28 +83,50 @@ fn judge(
         texts: texts.len(),
         before: before.len(),
         inside: BTreeSet::new(),
+        labels: 0,
         outside: BTreeSet::new(),
     };
     for found in after {
         let text = texts.get(found.file.as_str()).ok_or("a scanner found a file of its own")?;
         let what = (found.file.clone(), found.rule.clone());
-        let inside = touches_a_label(text, found);
-        if inside { &mut judged.inside } else { &mut judged.outside }.insert(what);
+        let touch = touch(text, found);
+        let finds = if touch == Touch::None { &mut judged.outside } else { &mut judged.inside };
+        if finds.insert(what) && touch == Touch::Label {
+            judged.labels += 1;
+        }
     }
     Ok(judged)
 }
 
-/// Whether what a scanner found has a byte in common with a label. What it decoded has, if its lines have.
-fn touches_a_label(text: &str, found: &Reported) -> bool {
+/// What a find has to do with the labels of its text.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Touch {
+    /// It has no byte in common with any.
+    None,
+    /// It is a label, or a piece of one.
+    Label,
+    /// It has bytes in common with a label, and others.
+    Both,
+}
+
+/// What was decoded does not stand in the text, and goes by its lines.
+fn touch(text: &str, found: &Reported) -> Touch {
     let values = text.match_indices(&found.value).map(|(at, value)| at..at + value.len());
     let mut places: Vec<_> = values.filter(|place| !place.is_empty()).collect();
     if places.is_empty() {
         places.push(lines(text, found.lines));
     }
     let labels = labels(text);
-    places
-        .iter()
-        .any(|place| labels.iter().any(|label| label.start < place.end && place.start < label.end))
+    let touches = |place: &Range<usize>| {
+        if labels.iter().any(|label| label.start <= place.start && place.end <= label.end) {
+            Touch::Label
+        } else if labels.iter().any(|label| label.start < place.end && place.start < label.end) {
+            Touch::Both
+        } else {
+            Touch::None
+        }
+    };
+    places.iter().map(touches).max().unwrap_or(Touch::None)
 }
 
 fn labels(text: &str) -> Vec<Range<usize>> {
@@ -129,17 +153,18 @@ mod tests {
     #[test]
     fn a_find_with_a_piece_of_a_label_is_one_in_what_was_masked() {
         let text = "key = [REDACTED:some-key]\nother = swordfish\n";
-        assert!(touches_a_label(text, &found("REDACTED", (1, 1))));
-        assert!(touches_a_label(text, &found("[REDACTED:some-key]", (1, 1))));
-        assert!(!touches_a_label(text, &found("swordfish", (2, 2))));
+        assert_eq!(touch(text, &found("REDACTED", (1, 1))), Touch::Label);
+        assert_eq!(touch(text, &found("[REDACTED:some-key]", (1, 1))), Touch::Label);
+        assert_eq!(touch(text, &found("key = [REDACTED", (1, 1))), Touch::Both);
+        assert_eq!(touch(text, &found("swordfish", (2, 2))), Touch::None);
     }
 
     #[test]
     fn what_was_decoded_goes_by_its_lines() {
         let text = "key = [REDACTED:some-key]\nother = c3dvcmRmaXNo\n";
-        assert!(touches_a_label(text, &found("decoded", (1, 1))));
-        assert!(!touches_a_label(text, &found("swordfish", (2, 2))));
-        assert!(touches_a_label(text, &found("decoded", (1, 2))));
+        assert_eq!(touch(text, &found("decoded", (1, 1))), Touch::Both);
+        assert_eq!(touch(text, &found("decoded", (2, 2))), Touch::None);
+        assert_eq!(touch(text, &found("decoded", (1, 2))), Touch::Both);
     }
 
     #[test]

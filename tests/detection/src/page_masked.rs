@@ -1,9 +1,9 @@
 //! The section about masked texts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    markdown::{Table, code},
+    markdown::{Table, code, list},
     masked::Judged,
 };
 
@@ -13,29 +13,35 @@ pub(crate) fn write(judged: &[Judged]) -> String {
         "texts",
         "with a find before",
         "finds in what was masked",
+        "of them a label only",
         "finds in what was not",
     ]);
     for one in judged {
-        table.row(&[&one.name, &one.texts, &one.before, &one.inside.len(), &one.outside.len()]);
+        let (inside, outside) = (one.inside.len(), one.outside.len());
+        table.row(&[&one.name, &one.texts, &one.before, &inside, &one.labels, &outside]);
     }
-    let mut text = format!("### After masking\n\n{}", table.end());
-    let (inside, outside) = (rows(judged, |one| &one.inside), rows(judged, |one| &one.outside));
-    for (what, rows) in
-        [("Finds in what was masked", inside), ("Finds in what the engine left", outside)]
-    {
-        if let Some(rows) = rows {
-            text += &format!("{what}:\n\n{rows}");
-        }
-    }
-    text
+    format!(
+        "### After masking\n\n{}{}{}",
+        table.end(),
+        rows("Finds in what was masked", judged, |one| &one.inside),
+        rows("Finds in what the engine left", judged, |one| &one.outside)
+    )
 }
 
-fn rows(judged: &[Judged], of: impl Fn(&Judged) -> &BTreeSet<(String, String)>) -> Option<String> {
-    let mut table = Table::new(&["row", "<scanner", "<its rule"]);
-    let all: BTreeSet<_> =
-        judged.iter().flat_map(|one| of(one).iter().map(move |found| (found, one.name))).collect();
-    for ((row, rule), name) in &all {
-        table.row(&[row, name, &code(rule)]);
+/// One line for each row, with what each scanner found in it.
+fn rows(what: &str, judged: &[Judged], of: fn(&Judged) -> &BTreeSet<(String, String)>) -> String {
+    let mut rows: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for one in judged {
+        for (row, rule) in of(one) {
+            rows.entry(row).or_default().push(format!("{} {}", one.name, code(rule)));
+        }
     }
-    (!all.is_empty()).then(|| table.end())
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&["row", "<found by"]);
+    for (row, found) in &rows {
+        table.row(&[row, &list(found)]);
+    }
+    format!("{what}:\n\n{}", table.end())
 }

@@ -29,10 +29,17 @@ fn scanners(report: &Report) -> String {
 
 fn rules(report: &Report) -> String {
     let met = report.rules.values().filter(|rule| rule.is_met()).count();
+    let unknown = match report.unknown.as_slice() {
+        [] => String::new(),
+        rules => format!(
+            "The engine has no rules of these names, so what it finds is found by others: {}.\n\n",
+            list(rules.iter().map(code))
+        ),
+    };
     format!(
         "There are samples of {} rules. For {met} of them every sample came out as it should; these are the others, \
          with the rows that did not. After a row that was missed stand the scanners that find something in it: b for \
-         betterleaks, k for kingfisher, d for detect-secrets.\n\n",
+         betterleaks, k for kingfisher, d for detect-secrets.\n\n{unknown}",
         report.rules.len()
     )
 }

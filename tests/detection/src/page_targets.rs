@@ -55,7 +55,7 @@ impl Targets {
 
     fn verdicts(&mut self, whose: &str, report: &verdicts::Report, known: &Differences) {
         let open = report.differences.iter().filter(|one| known.reason(&one.id).is_none()).count();
-        let what = format!("verdicts of {whose}'s tests, neither met nor explained");
+        let what = format!("verdicts of the tests of {whose}, neither met nor explained");
         self.line(&what, "none", &open.to_string(), open == 0);
     }
 

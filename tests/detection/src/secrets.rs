@@ -26,6 +26,8 @@ pub struct Report {
     pub scanners: [(&'static str, Share, Share); 3],
     /// The same by rule.
     pub rules: BTreeMap<String, Rule>,
+    /// Rules that there are samples for, and that the engine does not have under that name.
+    pub unknown: Vec<String>,
     /// Negatives in which another rule found something: the row, the row's rule, and the rules that found it.
     pub others: Vec<(String, String, Vec<String>)>,
 }
@@ -87,6 +89,7 @@ pub fn measure(engine: &Engine, secrets: &[Secret]) -> Report {
             report.negative(&secret.sample, &finds);
         }
     }
+    report.unknown = report.rules.keys().filter(|rule| !engine.has_rule(rule)).cloned().collect();
     report
 }
 
