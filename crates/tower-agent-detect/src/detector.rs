@@ -134,13 +134,15 @@ impl Detector {
     fn hits_read(&self, text: &str, mask: &Mask) -> Vec<Hit> {
         let mut search = Search::default();
         search.advance(&self.engine, mask, text.as_bytes(), true);
-        let mut hits = search.hits;
-        for hit in &mut hits {
-            hit.start = text.floor_char_boundary(hit.start);
-            hit.end = text.ceil_char_boundary(hit.end);
+        if search.hits.is_empty() {
+            return Vec::new();
         }
-        span::merge(&mut hits, self.rules());
-        hits
+        let mut spans = span::merged(&mut search.hits, self.rules());
+        for span in &mut spans {
+            span.start = text.floor_char_boundary(span.start);
+            span.end = text.ceil_char_boundary(span.end);
+        }
+        spans
     }
 }
 

@@ -8,11 +8,19 @@ use crate::{
     decode::{self, Inside, Progress, Unwrapped, Wrapped},
     filter::{Filter, Kind, Occurrence},
     judge, key_block,
+    personal::{Personal, Progresses},
+    pii::{self, Found},
     recogniser::Recogniser,
     rule::{Border, Rule, Way},
     tail::Tail,
     text::{End, Stop, Text, Verdict, is_word},
 };
+
+/// How addresses of wallets begin that have a mark of their own.
+const WALLETS: [&str; 17] = [
+    "bc1", "0x0", "0x1", "0x2", "0x3", "0x4", "0x5", "0x6", "0x7", "0x8", "0x9", "0xa", "0xb",
+    "0xc", "0xd", "0xe", "0xf",
+];
 
 /// A choice of rules, ready to search.
 #[derive(Debug)]
@@ -23,6 +31,7 @@ pub(crate) struct Engine {
     targets: Vec<Vec<Target>>,
     /// The rules of what is recognised by code, by their ids.
     built_in: HashMap<String, u32>,
+    personal: Personal,
     tail: Tail,
 }
 
@@ -36,6 +45,7 @@ enum Target {
     KeyBlock(u32),
     /// What follows a part of a key block that was as long as a part may be.
     KeyRest(u32),
+    Wallet(u32),
 }
 
 /// Something found.
@@ -60,6 +70,9 @@ pub(crate) struct Scan {
     words_from: usize,
     percent: Progress,
     base64: Progress,
+    personal: Progresses,
+    /// What was found of personal data, until it gets its rule.
+    found: Vec<Found>,
     /// Whether this is the search of something that was wrapped, in which nothing more is unwrapped.
     inside: bool,
     open: Vec<Open>,
@@ -82,14 +95,26 @@ impl Engine {
             }
         };
         let mut built_in = HashMap::new();
+        let mut personal = Personal::default();
         for (rule, index) in rules.iter().zip(0..) {
             match rule.way {
                 Way::Token => rule.words().into_iter().for_each(|it| add(it, Target::Token(index))),
                 Way::Key => rule.words().into_iter().for_each(|it| add(it, Target::Key(index))),
                 Way::BuiltIn(ref recogniser) => {
                     built_in.insert(rule.id().to_owned(), index);
-                    if *recogniser == Recogniser::PrivateKey {
-                        add("-----begin".to_owned(), Target::KeyBlock(index));
+                    match recogniser {
+                        Recogniser::PrivateKey => {
+                            add("-----begin".to_owned(), Target::KeyBlock(index))
+                        }
+                        Recogniser::CryptoWallet => {
+                            WALLETS
+                                .iter()
+                                .for_each(|it| add((*it).to_owned(), Target::Wallet(index)));
+                        }
+                        _ => {}
+                    }
+                    if let Some(kind) = recogniser.kind() {
+                        personal.add(kind, index);
                     }
                 }
             }
@@ -106,7 +131,14 @@ impl Engine {
                 .filter(|(_, it)| it.iter().any(Target::begins_secret))
                 .map(|(it, _)| it.as_str()),
         );
-        Self { filter: Filter::new(&words, false), rules, targets, built_in, tail }
+        Self {
+            filter: Filter::new(&words, personal.kinds.numbers()),
+            rules,
+            targets,
+            built_in,
+            personal,
+            tail,
+        }
     }
 
     pub(crate) fn rules(&self) -> &[Arc<Rule>] {
@@ -123,23 +155,75 @@ impl Engine {
         }
         let last = text.end() != End::More;
         let from = std::mem::replace(&mut scan.words_from, text.len());
+        settled = settled.min(self.personal_again(text, scan));
         self.filter.search(text.bytes(), from, &mut |seen| {
-            settled = settled.min(self.seen(text, seen, scan));
-            0
+            let (begins, numbers_from) = self.seen(text, seen, scan);
+            settled = settled.min(begins);
+            numbers_from
         });
+        settled = settled.min(self.personal_rest(text, scan));
         if last { settled } else { settled.min(self.tail.hold(text.bytes())) }
     }
 
+    /// Looks at what the filter saw. Gives how far the text is settled, and where numbers are of interest again.
+    fn seen(&self, text: &Text<'_>, seen: Occurrence, scan: &mut Scan) -> (usize, usize) {
+        let Scan { personal, found, .. } = scan;
+        match seen.kind {
+            Kind::Word(word) => (self.word(text, word, seen, scan), 0),
+            Kind::Digits => {
+                let begins = personal.numbers.seen(text, seen.start, pii::number, found);
+                (begins, 0)
+            }
+            Kind::Hex => {
+                let begins = personal.hexes.seen(text, seen.start, pii::hex, found);
+                (begins, 0)
+            }
+        }
+    }
+
+    /// Looks once more at the numbers that were undecided.
+    fn personal_again(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let Scan { personal, found, .. } = scan;
+        let places = |kind: Kind, from: usize, look: &mut dyn FnMut(usize)| {
+            self.filter.search(text.bytes(), from, &mut |seen| {
+                if seen.kind == kind && seen.start >= from {
+                    look(seen.start);
+                }
+                0
+            });
+        };
+        let numbers = personal
+            .numbers
+            .again(text, pii::number, found, &mut |from, look| places(Kind::Digits, from, look));
+        let hexes = personal
+            .hexes
+            .again(text, pii::hex, found, &mut |from, look| places(Kind::Hex, from, look));
+        numbers.min(hexes)
+    }
+
+    /// Looks at the signs of addresses, and gives everything personal its rule.
+    fn personal_rest(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let mut settled = text.len();
+        if self.personal.kinds.contains(pii::Kind::Email) {
+            settled = self.personal.at_signs(text, &mut scan.personal, &mut scan.found);
+        }
+        for found in scan.found.drain(..) {
+            if let Some(rule) = self.personal.rule(found.kind) {
+                scan.hits.push(Hit { rule, start: found.start, end: found.end });
+            }
+        }
+        settled
+    }
+
     /// Tries everything that a word stands for.
-    fn seen(&self, text: &Text<'_>, seen: Occurrence, scan: &mut Scan) -> usize {
-        let Kind::Word(word) = seen.kind else { return text.len() };
+    fn word(&self, text: &Text<'_>, word: u32, seen: Occurrence, scan: &mut Scan) -> usize {
         let targets = self.targets.get(word as usize).map_or(&[][..], Vec::as_slice);
         let mut settled = text.len();
         // All rules about names share one look for the value.
         let mut value = None;
         for &target in targets {
             let open = Open { target, start: seen.start, end: seen.end };
-            if target.is_named() {
+            if matches!(target, Target::Key(_)) {
                 let value =
                     value.get_or_insert_with(|| assign::value_after(text, seen.start, seen.end));
                 if *value == Err(Verdict::Nothing) {
@@ -160,6 +244,7 @@ impl Engine {
             Target::Name(name) => self.name(text, name, start, end),
             Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
             Target::KeyRest(rule) => (key_block::rest(text, start), rule),
+            Target::Wallet(rule) => (pii::wallet(text, start), rule),
         };
         match verdict {
             Verdict::Nothing => return text.len(),
@@ -216,10 +301,26 @@ impl Engine {
     #[inline(never)]
     fn encoded(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
         let Wrapped { start, end } = run;
+        self.base58(text, run, scan);
         let mut inside = Inside::new();
         if inside.decode(text.bytes().get(start..end).unwrap_or_default()) {
             let hits = self.inside(inside.bytes());
             scan.hits.extend(hits.first().map(|hit| Hit { start, end, ..*hit }));
+        }
+    }
+
+    /// Addresses of wallets that have no mark but their length.
+    fn base58(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
+        let Some(rule) = self.personal.rule(pii::Kind::Wallet) else { return };
+        let mut start = run.start;
+        let bytes = text.bytes().get(run.start..run.end).unwrap_or_default();
+        for word in bytes.split(|byte| !byte.is_ascii_alphanumeric()) {
+            if (26..=35).contains(&word.len())
+                && let Verdict::Found(start, end) = pii::wallet(text, start)
+            {
+                scan.hits.push(Hit { rule, start, end });
+            }
+            start += word.len() + 1;
         }
     }
 
@@ -277,14 +378,9 @@ impl Hit {
 }
 
 impl Target {
-    /// Whether it is the value of a name.
-    const fn is_named(&self) -> bool {
-        matches!(self, Self::Key(_) | Self::Name(_))
-    }
-
     /// Whether the word itself is what would be masked.
     const fn begins_secret(&self) -> bool {
-        matches!(self, Self::Token(_) | Self::KeyBlock(_))
+        matches!(self, Self::Token(_) | Self::KeyBlock(_) | Self::Wallet(_))
     }
 }
 
@@ -300,6 +396,7 @@ impl Scan {
         ] {
             *place = place.saturating_sub(by);
         }
+        self.personal.shift(by);
         for open in &mut self.open {
             open.start = open.start.saturating_sub(by);
             open.end = open.end.saturating_sub(by);
@@ -314,7 +411,11 @@ impl Scan {
     pub(crate) fn needs(&self) -> usize {
         let open = self.open.iter().map(|open| open.start);
         let from = [self.words_from, self.percent.from, self.base64.from];
-        open.chain(from).min().unwrap_or_default().saturating_sub(Text::BEHIND)
+        open.chain(from)
+            .chain(self.personal.needs())
+            .min()
+            .unwrap_or_default()
+            .saturating_sub(Text::BEHIND)
     }
 }
 

@@ -16,6 +16,7 @@ mod key_block;
 mod keyed;
 mod mask;
 mod matcher;
+mod personal;
 mod pii;
 mod recogniser;
 mod rule;

@@ -44,8 +44,16 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 8] =
-        [Self::Email, Self::Card, Self::Iban, Self::Phone, Self::Ssn, Self::Ip, Self::Mac, Self::Wallet];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Email,
+        Self::Card,
+        Self::Iban,
+        Self::Phone,
+        Self::Ssn,
+        Self::Ip,
+        Self::Mac,
+        Self::Wallet,
+    ];
 
     pub(crate) const fn id(self) -> &'static str {
         match self {
@@ -143,7 +151,12 @@ pub(crate) fn hex(text: &Text<'_>, at: usize, from: usize, found: &mut Vec<Found
     }
 }
 
-fn look(text: &Text<'_>, start: usize, from: usize, found: &mut Vec<Found>) -> Result<usize, Unknown> {
+fn look(
+    text: &Text<'_>,
+    start: usize,
+    from: usize,
+    found: &mut Vec<Found>,
+) -> Result<usize, Unknown> {
     if let Some(iban) = iban::around(text, start, from)? {
         found.push(iban);
         return Ok(iban.end);

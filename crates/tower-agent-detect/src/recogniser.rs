@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::rule::Confidence;
+use crate::{pii::Kind, rule::Confidence};
 
 /// Names the code behind a rule.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq)]
@@ -23,6 +23,21 @@ pub(crate) enum Recogniser {
 }
 
 impl Recogniser {
+    /// The kind of personal data that it is about.
+    pub(crate) const fn kind(self) -> Option<Kind> {
+        Some(match self {
+            Self::Email => Kind::Email,
+            Self::CreditCard => Kind::Card,
+            Self::Iban => Kind::Iban,
+            Self::Phone => Kind::Phone,
+            Self::UsSsn => Kind::Ssn,
+            Self::IpAddress => Kind::Ip,
+            Self::MacAddress => Kind::Mac,
+            Self::CryptoWallet => Kind::Wallet,
+            Self::PrivateKey | Self::Name => return None,
+        })
+    }
+
     pub(crate) const fn confidence(self) -> Confidence {
         match self {
             Self::Phone | Self::Name => Confidence::Low,

@@ -30,14 +30,19 @@ impl Search {
     ) -> usize {
         let mut to = bytes.len();
         let mut end = if last { End::Final } else { End::More };
-        for (at, standing) in mask.standings(bytes, self.masks_from, last) {
-            match standing {
+        let mut from = self.masks_from;
+        while let Some(at) = mask.find(bytes, from) {
+            match mask.standing_at(bytes, at, last) {
+                Standing::No => from = at + 1,
                 Standing::Ends(after) => {
                     self.segment(engine, bytes, at, End::Masked);
                     self.scan = Scan::default();
-                    (self.segment, self.after_mask) = (after, true);
+                    (self.segment, self.after_mask, from) = (after, true, after);
                 }
-                _ => (to, end) = (at, End::More),
+                Standing::Undecided => {
+                    (to, end) = (at, End::More);
+                    break;
+                }
             }
         }
         self.masks_from = to;

@@ -107,15 +107,16 @@ impl StreamRedactor {
     /// Masks what ends before a place of the text as it is read. Gives the place itself, or the beginning of what
     /// reaches over it.
     fn mask_to(&mut self, to: usize, out: &mut String) -> usize {
-        let mut hits = std::mem::take(&mut self.search.hits);
-        span::merge(&mut hits, self.detector.rules());
-        let settled = hits.iter().take_while(|hit| hit.end <= to).count();
-        for hit in hits.drain(..settled) {
-            self.mask(hit, out);
+        let spans = span::merged(&mut self.search.hits, self.detector.rules());
+        let settled = spans.iter().take_while(|span| span.end <= to).count();
+        let (settled, open) = spans.split_at_checked(settled).unwrap_or_default();
+        if let Some(last) = settled.last() {
+            self.search.hits.retain(|hit| hit.start >= last.end);
         }
-        let over = hits.first().map_or(to, |hit| hit.start.min(to));
-        self.search.hits = hits;
-        over
+        for span in settled {
+            self.mask(*span, out);
+        }
+        open.first().map_or(to, |span| span.start.min(to))
     }
 
     fn mask(&mut self, hit: Hit, out: &mut String) {

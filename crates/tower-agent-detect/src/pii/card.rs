@@ -26,7 +26,9 @@ pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>
         if !number.push(text, group.start, group.end) {
             break;
         }
-        if let Some(sure) = number.judge(text, start) && ends_number(text, group.end)? {
+        if let Some(sure) = number.judge(text, start)
+            && ends_number(text, group.end)?
+        {
             best = Some(Found { kind: Kind::Card, start, end: group.end, sure });
         }
     }
@@ -73,7 +75,9 @@ impl Number {
     fn push(&mut self, text: &Text<'_>, start: usize, end: usize) -> bool {
         let group = text.bytes().get(start..end).unwrap_or_default();
         let until = self.len.saturating_add(group.len());
-        let (Some(place), Some(shape)) = (self.digits.get_mut(self.len..until), self.shape.get_mut(self.groups)) else {
+        let (Some(place), Some(shape)) =
+            (self.digits.get_mut(self.len..until), self.shape.get_mut(self.groups))
+        else {
             return false;
         };
         place.copy_from_slice(group);
@@ -108,7 +112,10 @@ impl Number {
 
     fn may_be_grouped(&self) -> bool {
         let shape = self.shape.get(..self.groups).unwrap_or_default();
-        shape.len() == 1 || (!self.mixed && self.separator != Some(b'.') && shape.iter().all(|len| (2..=8).contains(len)))
+        shape.len() == 1
+            || (!self.mixed
+                && self.separator != Some(b'.')
+                && shape.iter().all(|len| (2..=8).contains(len)))
     }
 }
 

@@ -63,7 +63,9 @@ impl Cluster {
     /// Whether hexadecimal digits or colons touch the digits.
     pub(super) fn is_hexadecimal(&self, text: &Text<'_>) -> bool {
         let touches = |byte: u8| byte == b':' || byte.is_ascii_hexdigit();
-        let (Some(first), Some(last)) = (self.groups().first(), self.groups().last()) else { return false };
+        let (Some(first), Some(last)) = (self.groups().first(), self.groups().last()) else {
+            return false;
+        };
         touches(back(text, first.start))
             || touches(here(text, last.end))
             || self.groups().iter().any(|group| here(text, group.end) == b':')
@@ -71,7 +73,12 @@ impl Cluster {
     }
 
     /// Pushes the numbers among the groups, and says where the next cluster may begin.
-    pub(super) fn look(&self, text: &Text<'_>, from: usize, found: &mut Vec<Found>) -> Result<usize, Unknown> {
+    pub(super) fn look(
+        &self,
+        text: &Text<'_>,
+        from: usize,
+        found: &mut Vec<Found>,
+    ) -> Result<usize, Unknown> {
         let mut groups = self.groups();
         let mut from = from;
         let mut taken = 0_usize;
@@ -83,7 +90,8 @@ impl Cluster {
             if self.cut && taken >= REACH {
                 return Ok(first.start);
             }
-            let number = if begins_word(text, first.start) { ahead.number(text, from)? } else { None };
+            let number =
+                if begins_word(text, first.start) { ahead.number(text, from)? } else { None };
             let end = number.map_or(first.end, |number| number.end);
             found.extend(number);
             let rest = groups.iter().position(|group| group.start >= end).unwrap_or(groups.len());
@@ -103,7 +111,8 @@ impl Groups<'_> {
     fn may_hold_anything(&self, text: &Text<'_>) -> bool {
         let digits: usize = self.0.iter().map(|group| group.len()).sum();
         digits >= MIN_DIGITS
-            || self.0.len() >= 4 && self.0.iter().filter(|group| here(text, group.end) == b'.').count() >= 3
+            || self.0.len() >= 4
+                && self.0.iter().filter(|group| here(text, group.end) == b'.').count() >= 3
     }
 
     /// The number that begins with the first group.
@@ -136,7 +145,8 @@ impl Groups<'_> {
 
     /// Whether the groups begin with ones of these lengths.
     pub(super) fn are(&self, lengths: &[usize]) -> bool {
-        self.0.len() >= lengths.len() && self.0.iter().zip(lengths).all(|(group, length)| group.len() == *length)
+        self.0.len() >= lengths.len()
+            && self.0.iter().zip(lengths).all(|(group, length)| group.len() == *length)
     }
 }
 
@@ -163,7 +173,8 @@ fn next_group(text: &Text<'_>, end: usize) -> Result<Option<usize>, Unknown> {
     if second.is_ascii_digit() {
         return Ok(Some(place));
     }
-    let pair = matches!((first, second), (b')', b' ' | b'-' | b'.' | b'/') | (b' ' | b'-' | b'.', b'('));
+    let pair =
+        matches!((first, second), (b')', b' ' | b'-' | b'.' | b'/') | (b' ' | b'-' | b'.', b'('));
     let place = place.saturating_add(1);
     Ok((pair && peek(text, place)?.is_ascii_digit()).then_some(place))
 }

@@ -21,13 +21,22 @@ impl Topic {
             Self::Card => {
                 has(word, b"card")
                     || has(word, b"credit")
-                    || matches!(word, b"cc" | b"ccn" | b"visa" | b"amex" | b"debit" | b"pan" | b"maestro")
-                    || matches!(word, b"mastercard" | b"diners" | b"discover" | b"jcb" | b"unionpay" | b"cvv")
+                    || matches!(
+                        word,
+                        b"cc" | b"ccn" | b"visa" | b"amex" | b"debit" | b"pan" | b"maestro"
+                    )
+                    || matches!(
+                        word,
+                        b"mastercard" | b"diners" | b"discover" | b"jcb" | b"unionpay" | b"cvv"
+                    )
             }
             Self::Ssn => has(word, b"ssn") || matches!(word, b"social" | b"ss" | b"socialsecurity"),
             Self::Hardware => {
                 has(word, b"mac") && word.len() <= 10
-                    || matches!(word, b"macs" | b"ethernet" | b"hardware" | b"physical" | b"cisco" | b"bssid")
+                    || matches!(
+                        word,
+                        b"macs" | b"ethernet" | b"hardware" | b"physical" | b"cisco" | b"bssid"
+                    )
                     || matches!(word, b"hwaddr" | b"ether" | b"lladdr" | b"arp")
             }
         }
@@ -167,16 +176,28 @@ enum Role {
 impl Role {
     fn of(word: &[u8]) -> Self {
         match word {
-            b"tel" | b"tlf" | b"telefon" | b"telefono" | b"telefone" | b"mobile" | b"mob" | b"cell" | b"cellular" => Self::Phone,
-            b"fax" | b"whatsapp" | b"sms" | b"desk" | b"landline" | b"hotline" | b"msisdn" | b"ph" | b"dial" => Self::Phone,
-            b"call" | b"calling" | b"callback" | b"ring" | b"text" | b"reach" | b"contact" | b"message" | b"messages" => Self::Verb,
+            b"tel" | b"tlf" | b"telefon" | b"telefono" | b"telefone" | b"mobile" | b"mob"
+            | b"cell" | b"cellular" => Self::Phone,
+            b"fax" | b"whatsapp" | b"sms" | b"desk" | b"landline" | b"hotline" | b"msisdn"
+            | b"ph" | b"dial" => Self::Phone,
+            b"call" | b"calling" | b"callback" | b"ring" | b"text" | b"reach" | b"contact"
+            | b"message" | b"messages" => Self::Verb,
             b"answering" | b"reached" => Self::Verb,
-            b"me" | b"us" | b"him" | b"her" | b"them" | b"back" | b"on" | b"at" | b"to" => Self::Reach,
+            b"me" | b"us" | b"him" | b"her" | b"them" | b"back" | b"on" | b"at" | b"to" => {
+                Self::Reach
+            }
             b"number" | b"numbers" | b"no" | b"nr" | b"num" => Self::Number,
-            b"is" | b"are" | b"my" | b"your" | b"our" | b"his" | b"the" | b"registered" | b"new" | b"old" | b"home" => Self::Small,
-            b"work" | b"office" | b"direct" | b"business" | b"personal" | b"private" | b"by" | b"via" | b"line" => Self::Small,
+            b"is" | b"are" | b"my" | b"your" | b"our" | b"his" | b"the" | b"registered"
+            | b"new" | b"old" | b"home" => Self::Small,
+            b"work" | b"office" | b"direct" | b"business" | b"personal" | b"private" | b"by"
+            | b"via" | b"line" => Self::Small,
             _ if has(word, b"phone") && !is_other_phone(word) => Self::Phone,
-            _ if word.ends_with(b"mobile") || word.starts_with(b"mobilen") || word.starts_with(b"faxn") => Self::Phone,
+            _ if word.ends_with(b"mobile")
+                || word.starts_with(b"mobilen")
+                || word.starts_with(b"faxn") =>
+            {
+                Self::Phone
+            }
             _ => Self::Other,
         }
     }
@@ -184,5 +205,7 @@ impl Role {
 
 /// Whether this is a thing with "phone" in its name that has no number, or more often has one of its model.
 fn is_other_phone(word: &[u8]) -> bool {
-    [b"iphone".as_slice(), b"microphone", b"headphone", b"earphone", b"phoneme", b"phonet"].iter().any(|other| has(word, other))
+    [b"iphone".as_slice(), b"microphone", b"headphone", b"earphone", b"phoneme", b"phonet"]
+        .iter()
+        .any(|other| has(word, other))
 }

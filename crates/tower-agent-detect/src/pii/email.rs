@@ -25,7 +25,10 @@ fn local(text: &Text<'_>, at: usize) -> Option<usize> {
         return None;
     }
     let mut start = run(text, at)?;
-    if here(text, start.saturating_sub(1)) == b'\\' && start > 0 && matches!(here(text, start), b'n' | b'r' | b't') {
+    if here(text, start.saturating_sub(1)) == b'\\'
+        && start > 0
+        && matches!(here(text, start), b'n' | b'r' | b't')
+    {
         start = start.saturating_add(1);
     }
     while start < at && !begins_local(here(text, start)) {
@@ -111,7 +114,8 @@ fn top_level(text: &Text<'_>, start: usize, label: usize, at: usize) -> Option<u
 /// Whether this names a repository or a file rather than a person: `git@host:path`, `icon@2x.png`.
 fn is_no_mailbox(text: &Text<'_>, start: usize, at: usize, end: usize) -> bool {
     let bytes = text.bytes();
-    let is_git = bytes.get(start..at) == Some(b"git") && matches!(bytes.get(end), Some(b':' | b'/'));
+    let is_git =
+        bytes.get(start..at) == Some(b"git") && matches!(bytes.get(end), Some(b':' | b'/'));
     let domain = bytes.get(at.saturating_add(1)..end).unwrap_or_default();
     let is_image = matches!(domain, [b'1'..=b'4', b'x', b'.', ..]);
     is_git || is_image

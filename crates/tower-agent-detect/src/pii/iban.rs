@@ -89,7 +89,9 @@ fn read(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
 }
 
 fn count(part: &[u8]) -> u32 {
-    part.iter().filter(|byte| byte.is_ascii_digit()).fold(0, |count, digit| count * 10 + u32::from(digit - b'0'))
+    part.iter()
+        .filter(|byte| byte.is_ascii_digit())
+        .fold(0, |count, digit| count * 10 + u32::from(digit - b'0'))
 }
 
 /// The remainder by 97 with one more character.
@@ -117,7 +119,10 @@ impl Number {
     /// Reads a character of a class, and says whether there is one.
     fn push(&mut self, text: &Text<'_>, class: u8) -> Result<bool, Unknown> {
         let mut byte = peek(text, self.at)?;
-        if matches!(byte, b' ' | b'-') && self.since >= 2 && *self.separator.get_or_insert(byte) == byte {
+        if matches!(byte, b' ' | b'-')
+            && self.since >= 2
+            && *self.separator.get_or_insert(byte) == byte
+        {
             self.since = 0;
             self.at = self.at.saturating_add(1);
             byte = peek(text, self.at)?;

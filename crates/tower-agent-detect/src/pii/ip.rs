@@ -14,7 +14,10 @@ const MAX_ZONE: usize = 16;
 /// Looks for four numbers with dots, from the first group on.
 pub(super) fn dotted(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>, Unknown> {
     let start = groups.first().start;
-    if groups.separator(text, 2) != Some(b'.') || groups.separator(text, 0) != Some(b'.') || !begins_dotted(text, start) {
+    if groups.separator(text, 2) != Some(b'.')
+        || groups.separator(text, 0) != Some(b'.')
+        || !begins_dotted(text, start)
+    {
         return Ok(None);
     }
     let Some(end) = quad(text, start)? else { return Ok(None) };
@@ -38,10 +41,14 @@ fn ends_dotted(text: &Text<'_>, groups: &Groups<'_>, end: usize) -> Result<bool,
     let next = peek(text, end)?;
     let further = peek(text, end.saturating_add(1))?;
     Ok(match next {
-        b'.' if further.is_ascii_digit() => groups.first().len() == 3 && groups.separator(text, 4) != Some(b'.'),
+        b'.' if further.is_ascii_digit() => {
+            groups.first().len() == 3 && groups.separator(text, 4) != Some(b'.')
+        }
         b'.' => !is_word(further),
         b'-' => {
-            !is_word(further) || groups.separator(text, 3) == Some(b'-') && groups.separator(text, 4) == Some(b'.')
+            !is_word(further)
+                || groups.separator(text, 3) == Some(b'-')
+                    && groups.separator(text, 4) == Some(b'.')
         }
         b'+' | b'~' => !is_word(further),
         _ => !is_word(next),
@@ -80,7 +87,11 @@ fn is_version(text: &Text<'_>, start: usize) -> bool {
     }
     words.next().is_some_and(|word| {
         let word = word.as_bytes();
-        has(word, b"version") || matches!(word, b"v" | b"ver" | b"release" | b"section" | b"sections" | b"sec" | b"chapter")
+        has(word, b"version")
+            || matches!(
+                word,
+                b"v" | b"ver" | b"release" | b"section" | b"sections" | b"sec" | b"chapter"
+            )
     })
 }
 
@@ -124,7 +135,12 @@ impl Token {
     }
 
     /// Pushes the address this is, and says where the next token may begin.
-    pub(super) fn look(self, text: &Text<'_>, from: usize, found: &mut Vec<Found>) -> Result<usize, Unknown> {
+    pub(super) fn look(
+        self,
+        text: &Text<'_>,
+        from: usize,
+        found: &mut Vec<Found>,
+    ) -> Result<usize, Unknown> {
         let address = match mac::mac(text, self.start)? {
             Some(address) => Some(address),
             None => self.version_six(text)?,
@@ -154,7 +170,10 @@ impl Token {
             return Ok(None);
         }
         let Some(address) = Address::read(text, self.start)? else { return Ok(None) };
-        if !address.is_complete() || !address.is_plausible(text, self.start) || !ends_address(text, address.end)? {
+        if !address.is_complete()
+            || !address.is_plausible(text, self.start)
+            || !ends_address(text, address.end)?
+        {
             return Ok(None);
         }
         let end = zone(text, self.start, address.end)?;
@@ -165,7 +184,8 @@ impl Token {
     /// Whether an address may begin here, rather than a path of a program.
     fn begins_address(self, text: &Text<'_>) -> bool {
         let before = back(text, self.start);
-        let is_path = here(text, self.start) == b':' && matches!(before, b'>' | b')' | b']' | b'}' | b'$' | b'<');
+        let is_path = here(text, self.start) == b':'
+            && matches!(before, b'>' | b')' | b']' | b'}' | b'$' | b'<');
         begins_word(text, self.start) && !matches!(before, b':' | b'.') && !is_path
     }
 }
@@ -220,9 +240,11 @@ impl Address {
         }
         self.digits |= digits;
         self.uneven |= len != 2;
-        if !letters && peek(text, at)? == b'.' && peek(text, at.saturating_add(1))?.is_ascii_digit() {
+        if !letters && peek(text, at)? == b'.' && peek(text, at.saturating_add(1))?.is_ascii_digit()
+        {
             // More groups than there can be, unless four numbers follow.
-            self.groups = self.groups.saturating_add(if self.has_quad(text, start)? { 2 } else { 9 });
+            self.groups =
+                self.groups.saturating_add(if self.has_quad(text, start)? { 2 } else { 9 });
             return Ok(true);
         }
         self.groups = self.groups.saturating_add(if len > 4 { 9 } else { 1 });
@@ -270,10 +292,13 @@ impl Address {
         if self.dotted || !self.compressed {
             return self.uneven;
         }
-        let head = [0, 1, 2, 3, 4].map(|ahead| here(text, start.saturating_add(ahead)).to_ascii_lowercase());
+        let head = [0, 1, 2, 3, 4]
+            .map(|ahead| here(text, start.saturating_add(ahead)).to_ascii_lowercase());
         match head {
             [b':', b':', b'f', b'3' | b'6', _] => false,
-            [b':', b':', ..] => self.groups > 1 || here(text, start.saturating_add(2)).is_ascii_digit(),
+            [b':', b':', ..] => {
+                self.groups > 1 || here(text, start.saturating_add(2)).is_ascii_digit()
+            }
             [b'2' | b'3', _, _, _, b':'] | [b'f', b'c' | b'd' | b'e' | b'f', _, _, b':'] => true,
             [b'6', b'4', b':', b'f', b'f'] | [b'1', b'0', b'0', b':', b':'] => true,
             _ => self.groups >= 4,
@@ -293,7 +318,8 @@ fn ends_address(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
 
 /// Where the zone ends that may follow an address of a single link.
 fn zone(text: &Text<'_>, start: usize, end: usize) -> Result<usize, Unknown> {
-    let is_local = here(text, start).eq_ignore_ascii_case(&b'f') && here(text, start.saturating_add(1)).eq_ignore_ascii_case(&b'e');
+    let is_local = here(text, start).eq_ignore_ascii_case(&b'f')
+        && here(text, start.saturating_add(1)).eq_ignore_ascii_case(&b'e');
     if !is_local || peek(text, end)? != b'%' {
         return Ok(end);
     }

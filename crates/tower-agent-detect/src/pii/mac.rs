@@ -15,18 +15,31 @@ pub(super) fn first_pair(text: &Text<'_>, start: usize, from: usize) -> usize {
 pub(super) fn may_begin(text: &Text<'_>, start: usize) -> bool {
     let behind = |ahead: usize| here(text, start.saturating_add(ahead));
     let is_pair = |separator: u8, len: usize| {
-        behind(len) == separator && (1..=len).all(|ahead| behind(len.saturating_add(ahead)).is_ascii_hexdigit())
+        behind(len) == separator
+            && (1..=len).all(|ahead| behind(len.saturating_add(ahead)).is_ascii_hexdigit())
     };
     let before = start > 1 && here(text, start.saturating_sub(2)).is_ascii_hexdigit();
     is_pair(b'-', 2) || is_pair(b'.', 4) || before && matches!(back(text, start), b'-' | b'.')
 }
 
-fn step_back(text: &Text<'_>, start: usize, from: usize, separator: u8, width: usize, most: usize) -> usize {
+fn step_back(
+    text: &Text<'_>,
+    start: usize,
+    from: usize,
+    separator: u8,
+    width: usize,
+    most: usize,
+) -> usize {
     let mut first = start;
     for _ in 0..most {
-        let Some(next) = first.checked_sub(width.saturating_add(1)).filter(|next| *next >= from) else { break };
+        let Some(next) = first.checked_sub(width.saturating_add(1)).filter(|next| *next >= from)
+        else {
+            break;
+        };
         let pair = text.bytes().get(next..first.saturating_sub(1)).unwrap_or_default();
-        if here(text, first.saturating_sub(1)) != separator || !pair.iter().all(u8::is_ascii_hexdigit) {
+        if here(text, first.saturating_sub(1)) != separator
+            || !pair.iter().all(u8::is_ascii_hexdigit)
+        {
             break;
         }
         first = next;
@@ -41,7 +54,12 @@ pub(super) fn mac(text: &Text<'_>, start: usize) -> Result<Option<Found>, Unknow
     }
     for (separator, width, pairs) in [(b':', 2, 6), (b'-', 2, 6), (b'.', 4, 3)] {
         if let Some(address) = Address::read(text, start, separator, width, pairs)? {
-            return Ok(address.is_sure(text).map(|sure| Found { kind: Kind::Mac, start, end: address.end, sure }));
+            return Ok(address.is_sure(text).map(|sure| Found {
+                kind: Kind::Mac,
+                start,
+                end: address.end,
+                sure,
+            }));
         }
     }
     Ok(None)
@@ -58,11 +76,23 @@ struct Address {
 }
 
 impl Address {
-    fn read(text: &Text<'_>, start: usize, separator: u8, width: usize, count: usize) -> Result<Option<Self>, Unknown> {
+    fn read(
+        text: &Text<'_>,
+        start: usize,
+        separator: u8,
+        width: usize,
+        count: usize,
+    ) -> Result<Option<Self>, Unknown> {
         let step = width.saturating_add(1);
         let len = step.saturating_mul(count).saturating_sub(1);
-        let mut address =
-            Self { start, end: start.saturating_add(len), separator, letters: false, digits: false, constant: true };
+        let mut address = Self {
+            start,
+            end: start.saturating_add(len),
+            separator,
+            letters: false,
+            digits: false,
+            constant: true,
+        };
         let before = back(text, start);
         if before == separator && is_word(back(text, start.saturating_sub(1))) {
             return Ok(None);
@@ -87,7 +117,8 @@ impl Address {
     }
 
     fn ends(&self, text: &Text<'_>) -> Result<bool, Unknown> {
-        let is_longer = peek(text, self.end)? == self.separator && is_word(peek(text, self.end.saturating_add(1))?);
+        let is_longer = peek(text, self.end)? == self.separator
+            && is_word(peek(text, self.end.saturating_add(1))?);
         Ok(ends_word(text, self.end)? && !is_longer)
     }
 

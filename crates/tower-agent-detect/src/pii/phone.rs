@@ -16,11 +16,14 @@ use self::shape::Number;
 pub(super) fn lead(text: &Text<'_>, start: usize, from: usize) -> usize {
     let before = |at: usize| if at > from { here(text, at.saturating_sub(1)) } else { 0 };
     let digits = |end: usize, most: usize| {
-        let run = (0..most).take_while(|ahead| before(end.saturating_sub(*ahead)).is_ascii_digit()).count();
+        let run = (0..most)
+            .take_while(|ahead| before(end.saturating_sub(*ahead)).is_ascii_digit())
+            .count();
         (run > 0).then(|| end.saturating_sub(run))
     };
     let country = |end: usize| {
-        let end = if matches!(before(end), b' ' | b'-' | b'.') { end.saturating_sub(1) } else { end };
+        let end =
+            if matches!(before(end), b' ' | b'-' | b'.') { end.saturating_sub(1) } else { end };
         digits(end, 3).filter(|start| before(*start) == b'+').map(|start| start.saturating_sub(1))
     };
     let mut at = start;
@@ -28,7 +31,10 @@ pub(super) fn lead(text: &Text<'_>, start: usize, from: usize) -> usize {
         at = at.saturating_sub(1);
     }
     if before(at) == b')' {
-        let Some(open) = digits(at.saturating_sub(1), 5).filter(|open| before(*open) == b'(') else { return start };
+        let Some(open) = digits(at.saturating_sub(1), 5).filter(|open| before(*open) == b'(')
+        else {
+            return start;
+        };
         let open = open.saturating_sub(1);
         return country(open).unwrap_or(open);
     }
@@ -40,7 +46,11 @@ pub(super) fn lead(text: &Text<'_>, start: usize, from: usize) -> usize {
 }
 
 /// Looks for a number that begins with the first group, or with what leads up to it.
-pub(super) fn phone(text: &Text<'_>, groups: &Groups<'_>, from: usize) -> Result<Option<Found>, Unknown> {
+pub(super) fn phone(
+    text: &Text<'_>,
+    groups: &Groups<'_>,
+    from: usize,
+) -> Result<Option<Found>, Unknown> {
     let start = lead(text, groups.first().start, from);
     if !may_begin(text, start) {
         return Ok(None);
@@ -53,8 +63,9 @@ pub(super) fn phone(text: &Text<'_>, groups: &Groups<'_>, from: usize) -> Result
             continue;
         }
         let is_alone = stands_alone(text, start, end)?;
-        let Some(certain) = number.judge(count, is_alone, &mut || *call.get_or_insert_with(|| context::call(text, start)))
-        else {
+        let Some(certain) = number.judge(count, is_alone, &mut || {
+            *call.get_or_insert_with(|| context::call(text, start))
+        }) else {
             continue;
         };
         let end = extension(text, end)?;
@@ -73,7 +84,9 @@ fn may_begin(text: &Text<'_>, start: usize) -> bool {
         _ => {
             begins_word(text, start)
                 && !matches!(before, b'+' | b'$' | b'%' | b'\\' | b'*' | b'^')
-                && !(matches!(before, b'-' | b'.' | b'/' | b',' | b':' | b'@') && further.is_ascii_alphanumeric() && !(before == b':' && further.is_ascii_alphabetic()))
+                && !(matches!(before, b'-' | b'.' | b'/' | b',' | b':' | b'@')
+                    && further.is_ascii_alphanumeric()
+                    && !(before == b':' && further.is_ascii_alphabetic()))
         }
     }
 }
@@ -128,4 +141,3 @@ fn extension(text: &Text<'_>, end: usize) -> Result<usize, Unknown> {
     }
     Ok(if at > digits && !is_word(peek(text, at)?) { at } else { end })
 }
-

@@ -37,7 +37,8 @@ pub(super) fn here(text: &Text<'_>, at: usize) -> u8 {
 #[inline]
 pub(super) fn begins_word(text: &Text<'_>, at: usize) -> bool {
     let before = back(text, at);
-    !is_word(before) || (matches!(before, b'n' | b'r' | b't') && back(text, at.saturating_sub(1)) == b'\\')
+    !is_word(before)
+        || (matches!(before, b'n' | b'r' | b't') && back(text, at.saturating_sub(1)) == b'\\')
 }
 
 /// Whether a word ends before a place.
@@ -56,7 +57,10 @@ const MAX_BACK: usize = 20;
 #[inline]
 pub(super) fn run_start(text: &Text<'_>, at: usize, from: usize) -> usize {
     let mut start = at;
-    while start > from && at.saturating_sub(start) < MAX_BACK && here(text, start.saturating_sub(1)).is_ascii_digit() {
+    while start > from
+        && at.saturating_sub(start) < MAX_BACK
+        && here(text, start.saturating_sub(1)).is_ascii_digit()
+    {
         start = start.saturating_sub(1);
     }
     start

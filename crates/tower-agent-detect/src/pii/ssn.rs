@@ -11,7 +11,11 @@ pub(super) fn ssn(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>,
     let start = groups.first().start;
     let separators = (groups.separator(text, 0), groups.separator(text, 1));
     let parts = match separators {
-        (Some(first @ (b'-' | b' ' | b'.')), Some(second)) if first == second && groups.are(&[3, 2, 4]) => 3,
+        (Some(first @ (b'-' | b' ' | b'.')), Some(second))
+            if first == second && groups.are(&[3, 2, 4]) =>
+        {
+            3
+        }
         (Some(b'-'), _) if groups.are(&[3, 6]) || groups.are(&[5, 4]) => 2,
         _ if groups.are(&[9]) => 1,
         _ => return Ok(None),
@@ -21,14 +25,17 @@ pub(super) fn ssn(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>,
         return Ok(None);
     }
     let sure = parts == 3 && separators.0 == Some(b'-');
-    let known = sure || context::speaks_of(text, start, Topic::Ssn) || parts == 3 && separators.0 == Some(b' ');
+    let known = sure
+        || context::speaks_of(text, start, Topic::Ssn)
+        || parts == 3 && separators.0 == Some(b' ');
     Ok(known.then_some(Found { kind: Kind::Ssn, start, end: last.end, sure }))
 }
 
 /// Whether the digits are no part of a longer number or identifier.
 fn stands_alone(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
     let before = back(text, start);
-    let is_continued = matches!(before, b'-' | b'.') && back(text, start.saturating_sub(1)).is_ascii_alphanumeric();
+    let is_continued = matches!(before, b'-' | b'.')
+        && back(text, start.saturating_sub(1)).is_ascii_alphanumeric();
     if is_continued || !begins_word(text, start) || !ends_word(text, end)? {
         return Ok(false);
     }
@@ -41,12 +48,22 @@ fn stands_alone(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unkno
 /// Whether such a number can have been given out. Two numbers became known by being printed as samples.
 fn is_issued(text: &Text<'_>, groups: &Groups<'_>, parts: usize) -> bool {
     let mut digits = [0_u8; 9];
-    let all = groups.0.iter().take(parts).flat_map(|group| group.start..group.end).map(|at| here(text, at));
+    let all = groups
+        .0
+        .iter()
+        .take(parts)
+        .flat_map(|group| group.start..group.end)
+        .map(|at| here(text, at));
     for (place, digit) in digits.iter_mut().zip(all) {
         *place = digit;
     }
     let is_sample = matches!(&digits, b"123456789" | b"078051120");
     let [a, b, c, d, e, serial @ ..] = digits;
     let area = [a, b, c];
-    area != *b"000" && area != *b"666" && a != b'9' && [d, e] != *b"00" && serial != *b"0000" && !is_sample
+    area != *b"000"
+        && area != *b"666"
+        && a != b'9'
+        && [d, e] != *b"00"
+        && serial != *b"0000"
+        && !is_sample
 }

@@ -36,7 +36,10 @@ pub(crate) fn tail(bytes: &[u8], kinds: Kinds) -> usize {
 /// The first of the last bytes that all belong to a class, but no more than `most` of them.
 fn run(text: &Text<'_>, most: usize, is_part: impl Fn(u8) -> bool) -> usize {
     let mut start = text.len();
-    while start > 0 && text.len().saturating_sub(start) < most && is_part(here(text, start.saturating_sub(1))) {
+    while start > 0
+        && text.len().saturating_sub(start) < most
+        && is_part(here(text, start.saturating_sub(1)))
+    {
         start = start.saturating_sub(1);
     }
     start
@@ -49,11 +52,18 @@ fn first(text: &Text<'_>, start: usize, begins: impl Fn(usize) -> bool) -> usize
 /// A local part whose last letter has come by half.
 fn half_letter(text: &Text<'_>) -> usize {
     let last = text.len().saturating_sub(1);
-    if matches!(here(text, last), 0xC3..=0xDF) { email::run(text, last).unwrap_or(text.len()) } else { text.len() }
+    if matches!(here(text, last), 0xC3..=0xDF) {
+        email::run(text, last).unwrap_or(text.len())
+    } else {
+        text.len()
+    }
 }
 
 fn number(text: &Text<'_>) -> usize {
-    let start = run(text, MAX_NUMBER, |byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'(' | b')' | b' ' | b'-' | b'.' | b'/' | b':'));
+    let start = run(text, MAX_NUMBER, |byte| {
+        byte.is_ascii_digit()
+            || matches!(byte, b'+' | b'(' | b')' | b' ' | b'-' | b'.' | b'/' | b':')
+    });
     first(text, start, |at| matches!(here(text, at), b'0'..=b'9' | b'+' | b'('))
 }
 
@@ -68,14 +78,16 @@ fn may_be_head(text: &Text<'_>, at: usize) -> bool {
     match bytes {
         [letter] => letter.is_ascii_alphabetic(),
         [first, second, rest @ ..] => {
-            rest.iter().take(2).all(u8::is_ascii_digit) && iban::structure([*first, *second]).is_some()
+            rest.iter().take(2).all(u8::is_ascii_digit)
+                && iban::structure([*first, *second]).is_some()
         }
         [] => false,
     }
 }
 
 fn hexadecimal(text: &Text<'_>) -> usize {
-    let start = run(text, MAX_HEX, |byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.'));
+    let start =
+        run(text, MAX_HEX, |byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.'));
     first(text, start, |at| here(text, at) == b':' || begins_word(text, at))
 }
 

@@ -83,7 +83,8 @@ fn bech32(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
     }
     let Some(end) = word(text, start, MAX_BECH32)? else { return Ok(None) };
     let bytes = text.bytes().get(start..end).unwrap_or_default();
-    let is_mixed = bytes.iter().any(u8::is_ascii_uppercase) && bytes.iter().any(u8::is_ascii_lowercase);
+    let is_mixed =
+        bytes.iter().any(u8::is_ascii_uppercase) && bytes.iter().any(u8::is_ascii_lowercase);
     let data = bytes.get(3..).unwrap_or_default();
     Ok((!is_mixed && data.len() >= 14 && is_bech32(data)).then_some(end))
 }
@@ -122,6 +123,7 @@ fn ethereum(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
     let digits = text.bytes().get(start.saturating_add(2)..end).unwrap_or_default();
     let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
     let is_constant = digits.iter().all(|digit| Some(digit) == digits.first());
-    let is_address = digits.len() == 40 && digits.iter().all(u8::is_ascii_hexdigit) && zeros < 8 && !is_constant;
+    let is_address =
+        digits.len() == 40 && digits.iter().all(u8::is_ascii_hexdigit) && zeros < 8 && !is_constant;
     Ok(is_address.then_some(end))
 }

@@ -36,10 +36,14 @@ impl Number {
         while let Some(part) = part(text, at)? {
             let from = part.end.saturating_sub(part.len);
             let until = total.saturating_add(part.len);
-            let (Some(place), Some(digits)) = (number.parts.get_mut(number.len), number.digits.get_mut(total..until)) else {
+            let (Some(place), Some(digits)) =
+                (number.parts.get_mut(number.len), number.digits.get_mut(total..until))
+            else {
                 break;
             };
-            digits.copy_from_slice(text.bytes().get(from..from.saturating_add(part.len)).unwrap_or_default());
+            digits.copy_from_slice(
+                text.bytes().get(from..from.saturating_add(part.len)).unwrap_or_default(),
+            );
             *place = part;
             total = until;
             number.len = number.len.saturating_add(1);
@@ -60,7 +64,12 @@ impl Number {
     }
 
     /// Whether the first groups are a telephone number, and if so, whether their shape alone says so.
-    pub(super) fn judge(&self, count: usize, is_alone: bool, call: &mut dyn FnMut() -> Call) -> Option<bool> {
+    pub(super) fn judge(
+        &self,
+        count: usize,
+        is_alone: bool,
+        call: &mut dyn FnMut() -> Call,
+    ) -> Option<bool> {
         let parts = self.parts.get(..count)?;
         let len = parts.iter().map(|part| part.len).sum();
         let digits = self.digits.get(..len)?;
@@ -128,7 +137,8 @@ impl Shape<'_> {
         // A trunk prefix in parentheses is left out when dialled from abroad.
         let trunk = self.parts.iter().position(|part| part.enclosed && part.len == 1);
         let before: usize = self.parts.iter().take(trunk.unwrap_or(0)).map(|part| part.len).sum();
-        let trunk = trunk.map(|_| before.saturating_sub(skip)).filter(|at| digits.get(*at) == Some(&b'0'));
+        let trunk =
+            trunk.map(|_| before.saturating_sub(skip)).filter(|at| digits.get(*at) == Some(&b'0'));
         plan::is_international(digits, trunk)
     }
 
@@ -142,10 +152,13 @@ impl Shape<'_> {
     fn is_north_american(&self, is_alone: bool) -> bool {
         let (skip, enclosed) = match self.lens() {
             [3, 3, 4, 0, ..] => (0, self.is_enclosed()),
-            [1, 3, 3, 4, 0, ..] if self.digits.starts_with(b"1") => (1, self.parts.get(1).is_some_and(|part| part.enclosed)),
+            [1, 3, 3, 4, 0, ..] if self.digits.starts_with(b"1") => {
+                (1, self.parts.get(1).is_some_and(|part| part.enclosed))
+            }
             _ => return false,
         };
-        let separator = |at: usize| self.parts.get(at.saturating_add(skip)).map_or(0, |part| part.separator);
+        let separator =
+            |at: usize| self.parts.get(at.saturating_add(skip)).map_or(0, |part| part.separator);
         let fits = match (enclosed, separator(0), separator(1)) {
             (true, 0 | b' ' | b'-' | b'.', b'-' | b'.') => true,
             (true, 0 | b' ', b' ') => is_alone,
@@ -153,12 +166,14 @@ impl Shape<'_> {
             (false, b'.', b'.') => is_alone,
             _ => false,
         };
-        fits && self.is_plain(skip.saturating_add(1)) && plan::is_north_american(self.digits.get(skip..).unwrap_or_default())
+        fits && self.is_plain(skip.saturating_add(1))
+            && plan::is_north_american(self.digits.get(skip..).unwrap_or_default())
     }
 
     /// Whether this is a national number with its leading zero.
     fn has_trunk_prefix(&self) -> bool {
-        if !matches!(self.digits, [b'0', b'1'..=b'9', ..]) || !(9..=11).contains(&self.digits.len()) {
+        if !matches!(self.digits, [b'0', b'1'..=b'9', ..]) || !(9..=11).contains(&self.digits.len())
+        {
             return false;
         }
         let rest = usize::from(self.is_enclosed());
@@ -169,7 +184,10 @@ impl Shape<'_> {
             _ => false,
         };
         let [first, others @ ..] = self.parts else { return false };
-        fits && self.is_plain(1) && (2..=5).contains(&first.len) && !others.is_empty() && others.iter().all(|part| part.len >= 2)
+        fits && self.is_plain(1)
+            && (2..=5).contains(&first.len)
+            && !others.is_empty()
+            && others.iter().all(|part| part.len >= 2)
     }
 
     /// Whether an area stands in parentheses and a number with a hyphen follows.
@@ -186,13 +204,19 @@ impl Shape<'_> {
 
     /// Whether this may be a number if the words before it say so.
     fn may_be_called(&self) -> bool {
-        let has_separators = self.parts.iter().rev().skip(1).all(|part| part.separator != 0 || part.enclosed);
-        let fits = if self.parts.len() == 1 { (7..=13).contains(&self.digits.len()) } else { (7..=15).contains(&self.digits.len()) };
+        let has_separators =
+            self.parts.iter().rev().skip(1).all(|part| part.separator != 0 || part.enclosed);
+        let fits = if self.parts.len() == 1 {
+            (7..=13).contains(&self.digits.len())
+        } else {
+            (7..=15).contains(&self.digits.len())
+        };
         fits && has_separators && !self.is_date()
     }
 
     fn is_date(&self) -> bool {
-        let is_year = |digits: Option<&[u8]>| matches!(digits, Some([b'1', b'9', ..] | [b'2', b'0', ..]));
+        let is_year =
+            |digits: Option<&[u8]>| matches!(digits, Some([b'1', b'9', ..] | [b'2', b'0', ..]));
         match self.lens() {
             [4, 2, 2, ..] => is_year(self.digits.get(..4)),
             [2, 2, 4, ..] => is_year(self.digits.get(4..8)),
@@ -205,7 +229,10 @@ impl Shape<'_> {
         match call {
             Call::Phone => true,
             // Mobile numbers of China are written without a separator.
-            Call::Number => matches!((self.parts.len(), self.digits), (1, [b'1', b'3'..=b'9', ..])) && self.digits.len() == 11,
+            Call::Number => {
+                matches!((self.parts.len(), self.digits), (1, [b'1', b'3'..=b'9', ..]))
+                    && self.digits.len() == 11
+            }
             Call::None => false,
         }
     }
