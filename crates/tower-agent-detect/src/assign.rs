@@ -67,12 +67,10 @@ pub(crate) struct Value {
     pub(crate) name_quoted: bool,
     /// Whether a word such as `Bearer` was passed over between the quote and the value.
     pub(crate) scheme: bool,
-    /// Whether a type was passed over between the name and the operator.
-    pub(crate) typed: bool,
 }
 
 /// How much of a name is looked at before its keyword, in bytes.
-pub(crate) const NAME: usize = 64;
+const NAME: usize = 64;
 /// How far behind a keyword the end of the name is looked for, in bytes.
 const GAP: usize = 40;
 /// How much white space is passed over in one place, in bytes.

@@ -1,5 +1,7 @@
 //! What a user holds: a choice of rules, and what they find.
 
+mod data;
+
 use std::{
     borrow::Cow,
     fmt,
@@ -200,6 +202,17 @@ impl Builder {
     /// Keeps the rules of one set only.
     pub fn set(self, set: Set) -> Self {
         self.keep(|rule| rule.set() == set)
+    }
+
+    /// Adds rules of one's own, written in TOML.
+    pub fn rules_toml(mut self, toml: &str) -> Self {
+        match read(toml)
+            .and_then(|rules| rules.iter().try_for_each(|rule| rule.check()).map(|()| rules))
+        {
+            Ok(rules) => self.rules.extend(rules),
+            Err(error) => self.error = self.error.or(Some(error)),
+        }
+        self
     }
 
     fn keep(mut self, keep: impl Fn(&Rule) -> bool) -> Self {

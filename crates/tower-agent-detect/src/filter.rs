@@ -12,24 +12,15 @@ mod ends;
 mod numbers;
 mod weights;
 
-use anchors::Anchors;
-use class::{BLOCK, Window};
+use anchors::{Anchors, Sorts};
+use class::{BLOCK, GROUP, Window, Windows};
 use ends::Ends;
-
-/// What no window stands for.
-const NOTHING: u8 = 0;
-/// A window that words are anchored at, or end with.
-const WORD: u8 = 1;
-/// A window in which a number may begin.
-const DIGITS: u8 = 2;
-/// A window of an address in hexadecimal notation.
-const HEX: u8 = 4;
 
 /// Growth of a text up to which the ends of words are looked at one by one.
 const SHORT: usize = 48;
 
-/// Windows that share a branch.
-const GROUP: usize = 8;
+/// Windows of which the sorts are in one register.
+const LANES: usize = GROUP / 2;
 
 /// A search for many words at once, in either case, and for places where numbers begin.
 ///
@@ -64,12 +55,12 @@ pub(crate) enum Kind {
 }
 
 /// A text of which what ends behind a place is asked for.
-struct Search<'a, H> {
+struct Search<'a, 'h, H> {
     text: &'a [u8],
     from: usize,
     /// Numbers that begin before it are of no interest.
     numbers_from: usize,
-    hit: &'a mut H,
+    hit: &'h mut H,
 }
 
 impl Filter {
@@ -112,7 +103,7 @@ impl Filter {
 
     /// Looks at each new byte as the last one of something.
     #[inline]
-    fn short<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, H>) {
+    fn short<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, '_, H>) {
         let (old, new) = search.text.split_at_checked(search.from).unwrap_or((search.text, &[]));
         let last = old.get(old.len().saturating_sub(3)..).unwrap_or(&[]);
         let mut window = last.iter().fold(0, |window, byte| class::next(window, *byte));
@@ -133,97 +124,131 @@ impl Filter {
         &self,
         met: ends::Marks,
         end: usize,
-        search: &mut Search<'_, H>,
+        search: &mut Search<'_, '_, H>,
     ) {
-        let text = search.text.get(..end).unwrap_or(&[]);
         if ends::word(met) {
+            let text = search.text.get(..end).unwrap_or(&[]);
             self.ends.each(text, |occurrence| _ = (search.hit)(occurrence));
         }
-        if let Some(bytes) = text.last_chunk() {
-            search.number(ends::number(met), *bytes, end - 3);
+        if ends::number(met) && end >= 3 {
+            search.number(end - 3);
         }
     }
 
     #[inline(never)]
-    fn long<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, H>) {
+    fn long<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, '_, H>) {
+        let mut windows = Windows::new();
+        let mut before = 0;
         let mut at = search.from.saturating_sub(self.behind());
-        while let Some(block) = search.text.get(at..).and_then(<[u8]>::first_chunk) {
-            self.block(block, at, search);
+        while let Some(block) = search.rest(at).first_chunk() {
+            for (at, group) in (at..).step_by(2 * GROUP).zip(windows.fill(block)) {
+                before = self.group(group, before, at, search);
+            }
             at += BLOCK;
         }
-        let rest = search.text.get(at..).unwrap_or(&[]);
-        if rest.len() >= Self::SHORTEST {
+        while !search.rest(at).is_empty() {
+            let rest = search.rest(at);
             let mut block = [0; BLOCK + 2];
             block.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            self.block(&block, at, search);
+            let groups = windows.fill(&block).iter().take(rest.len().div_ceil(2 * GROUP));
+            for (at, group) in (at..).step_by(2 * GROUP).zip(groups) {
+                before = self.group(group, before, at, search);
+            }
+            at += BLOCK;
         }
     }
 
+    /// Looks up windows, each of which is the second one of an anchor that begins two bytes before.
+    ///
+    /// Takes the bits of the group before, and returns those of this one.
     #[inline]
-    fn block<H: FnMut(Occurrence) -> usize>(
+    fn group<H: FnMut(Occurrence) -> usize>(
         &self,
-        block: &[u8; BLOCK + 2],
+        group: &[Window; GROUP],
+        before: u64,
         at: usize,
-        search: &mut Search<'_, H>,
-    ) {
-        let windows = class::windows(block);
-        let (groups, _) = windows.as_chunks::<GROUP>();
-        for (group, windows) in groups.iter().enumerate() {
-            let kinds =
-                windows.iter().fold(NOTHING, |kinds, window| kinds | self.anchors.kinds(*window));
-            if kinds != NOTHING {
-                self.group(windows, at + group * GROUP, search);
-            }
+        search: &mut Search<'_, '_, H>,
+    ) -> u64 {
+        let [a, b, c, d, e, f, g, h] = group.map(|window| self.anchors.sorts(window));
+        let (low, high) = (lanes([a, b, c, d]), lanes([e, f, g, h]));
+        let met = [meet(before, low), meet(low, high)];
+        if met != [0; 2] {
+            self.met(met, at, search);
         }
+        high
     }
 
     #[inline(never)]
-    fn group<H: FnMut(Occurrence) -> usize>(
+    fn met<H: FnMut(Occurrence) -> usize>(
         &self,
-        windows: &[Window; GROUP],
+        met: [u64; 2],
         at: usize,
-        search: &mut Search<'_, H>,
+        search: &mut Search<'_, '_, H>,
     ) {
-        let kinds = windows.map(|window| self.anchors.kinds(window));
-        let mut left = u64::from_le_bytes(kinds) & search.interest(at);
-        while left != 0 {
-            let place = left.trailing_zeros() as usize / 8;
-            let kinds = (left >> (8 * place)) as u8;
-            left &= !(0xff << (8 * place));
-            self.place(kinds, windows.get(place).copied().unwrap_or(0), at + place, search);
+        for (met, at) in met.into_iter().zip([at, at + 2 * LANES]) {
+            let mut left =
+                if met == 0 { continue } else { met & !search.seen(at, self.anchors.numbers()) };
+            while left != 0 {
+                let lane = left.trailing_zeros() / Sorts::BITS;
+                let sorts = (left >> (Sorts::BITS * lane)) as Sorts;
+                left &= !(u64::from(Sorts::MAX) << (Sorts::BITS * lane));
+                // Nothing is met at the first place of all, as there is no window before it.
+                self.place(sorts, (at + 2 * lane as usize).saturating_sub(2), search);
+            }
         }
     }
 
     #[inline]
     fn place<H: FnMut(Occurrence) -> usize>(
         &self,
-        kinds: u8,
-        window: Window,
+        sorts: Sorts,
         at: usize,
-        search: &mut Search<'_, H>,
+        search: &mut Search<'_, '_, H>,
     ) {
-        if kinds & WORD != 0 {
-            for word in self.anchors.words.at(window, search.text, at) {
-                if let Some(occurrence) = word.at(search.text, at) {
-                    search.word(occurrence);
-                }
-            }
+        let numbers = sorts & self.anchors.numbers();
+        if sorts != numbers {
+            self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
         }
-        if kinds > WORD
-            && let Some(bytes) = search.text.get(at..).and_then(<[u8]>::first_chunk)
-        {
-            search.number(kinds, *bytes, at);
+        if numbers != 0 {
+            search.number(at);
+            search.number(at + 1);
         }
     }
 }
 
-impl<H: FnMut(Occurrence) -> usize> Search<'_, H> {
-    /// The kinds that are of interest in a group: words anywhere, numbers from where they are.
+/// The sorts of four windows.
+#[inline]
+fn lanes([a, b, c, d]: [Sorts; LANES]) -> u64 {
+    u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(d) << 48
+}
+
+/// The sorts of which there are anchors that have their second windows here.
+#[inline]
+const fn meet(before: u64, sorts: u64) -> u64 {
+    (sorts << 16 | before >> 48) & sorts >> anchors::SECOND & each_lane((1 << anchors::SECOND) - 1)
+}
+
+/// The same sorts in each of four lanes.
+const fn each_lane(sorts: Sorts) -> u64 {
+    sorts as u64 * 0x0001_0001_0001_0001
+}
+
+impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
     #[inline]
-    fn interest(&self, at: usize) -> u64 {
-        const WORDS: u64 = u64::from_le_bytes([WORD; GROUP]);
-        let over = self.numbers_from.saturating_sub(at).min(GROUP) as u32;
-        WORDS | u64::MAX.checked_shl(8 * over).unwrap_or(0)
+    fn rest(&self, at: usize) -> &'a [u8] {
+        self.text.get(at..).unwrap_or(&[])
+    }
+
+    /// The bits of four lanes that stand for numbers which are of no interest any more.
+    #[inline]
+    fn seen(&self, at: usize, numbers: Sorts) -> u64 {
+        // The first lane is about the two bytes before it.
+        let lanes = (self.numbers_from + 2).saturating_sub(at) / 2;
+        if lanes == 0 {
+            return 0;
+        }
+        each_lane(numbers)
+            & !u64::MAX.checked_shl(Sorts::BITS * lanes.min(LANES) as u32).unwrap_or(0)
     }
 
     #[inline]
@@ -233,17 +258,22 @@ impl<H: FnMut(Occurrence) -> usize> Search<'_, H> {
         }
     }
 
+    /// Reports the numbers that begin at a place.
     #[inline]
-    fn number(&mut self, kinds: u8, bytes: [u8; 3], at: usize) {
-        if kinds <= WORD || at < self.numbers_from || at + 3 <= self.from {
+    fn number(&mut self, start: usize) {
+        let end = start + 3;
+        if start < self.numbers_from || end <= self.from {
             return;
         }
-        if kinds & DIGITS != 0 && numbers::is_digits(bytes) {
-            self.numbers_from =
-                (self.hit)(Occurrence { kind: Kind::Digits, start: at, end: at + 3 });
-        }
-        if kinds & HEX != 0 && at >= self.numbers_from && numbers::is_hex(bytes) {
-            self.numbers_from = (self.hit)(Occurrence { kind: Kind::Hex, start: at, end: at + 3 });
+        let Some((digits, hex)) =
+            self.rest(start).first_chunk().map(|bytes| numbers::kinds(*bytes))
+        else {
+            return;
+        };
+        for (kind, is) in [(Kind::Digits, digits), (Kind::Hex, hex)] {
+            if is && self.numbers_from <= start {
+                self.numbers_from = (self.hit)(Occurrence { kind, start, end });
+            }
         }
     }
 }

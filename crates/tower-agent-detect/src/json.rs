@@ -26,7 +26,8 @@ pub(crate) enum LeafKind {
 }
 
 /// Calls `mask` with the text of each leaf and each key, in their order; strings are decoded. What it returns stands there
-/// instead, as a string. None when nothing was replaced, or when the text is no JSON, which only [`is_json`] can tell.
+/// instead, as a string. None when nothing was replaced, or when the text is no JSON, which only
+/// [`is_document`] can tell.
 ///
 /// Half a surrogate pair, which is JSON but no text, is given as U+FFFD.
 pub(crate) fn edit(
@@ -42,13 +43,18 @@ pub(crate) fn edit(
     Some(out)
 }
 
+/// Whether a text is JSON as a whole: one value of any kind.
+pub(crate) fn is_document(text: &str) -> bool {
+    scan(text, &mut ())
+}
+
 /// Whether a text is, as a whole, a JSON object or array, of any depth.
 pub(crate) fn is_json(text: &str) -> bool {
     let mut outermost = text.trim_ascii().bytes();
     matches!(
         (outermost.next(), outermost.next_back()),
         (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']'))
-    ) && scan(text, &mut ())
+    ) && is_document(text)
 }
 
 struct Editor<'t, 'm, F> {

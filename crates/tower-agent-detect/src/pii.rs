@@ -19,7 +19,7 @@ mod scan;
 mod ssn;
 mod tail;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wallet;
 
 pub(crate) use email::email;

@@ -67,7 +67,6 @@ fn open(
     first: usize,
 ) -> Result<Value, Stop> {
     let mut first = first;
-    let mut typed = false;
     if found.operator == Operator::Comma
         && let Ok(pair) = answered(pair(text, first, found.quoted))?
     {
@@ -77,7 +76,6 @@ fn open(
     if found.operator == Operator::Colon
         && let Some(behind) = behind_type(text, first)?
     {
-        typed = true;
         first = behind;
         found.operator = Operator::Equals;
     }
@@ -91,7 +89,6 @@ fn open(
         name: (name_start(text, start)?, end),
         name_quoted: found.quoted,
         scheme: behind.is_some(),
-        typed,
     })
 }
 

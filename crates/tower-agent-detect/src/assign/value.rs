@@ -72,13 +72,22 @@ fn element_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usi
 }
 
 fn bare_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>, Stop> {
-    for at in start..limit {
-        let Some(byte) = text.byte(at)? else { return Ok(Some(at)) };
-        let ends = is_delimiter(byte)
-            || byte == b'\\' && text.byte(at.saturating_add(1))?.is_none_or(is_escape);
+    let mut at = start;
+    while at < limit {
+        let rest = text.bytes().get(at..limit.min(text.len())).unwrap_or_default();
+        let plain = rest.iter().position(|byte| is_delimiter(*byte) || *byte == b'\\');
+        at = at.saturating_add(plain.unwrap_or(rest.len()));
+        if at >= limit {
+            break;
+        }
+        let ends = match text.byte(at)? {
+            Some(b'\\') => text.byte(at.saturating_add(1))?.is_none_or(is_escape),
+            _ => true,
+        };
         if ends {
             return Ok(Some(at));
         }
+        at = at.saturating_add(1);
     }
     Ok(None)
 }

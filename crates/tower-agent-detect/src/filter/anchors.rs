@@ -1,20 +1,51 @@
-//! Words by one window inside each of them: the one that mixed text has least.
+//! Words by two windows inside each of them: those that mixed text has least.
 
 use super::{
-    Kind, NOTHING, Occurrence, WORD,
-    buckets::{Buckets, Entry},
+    Kind, Occurrence,
+    buckets::Buckets,
     class::{self, Window},
     numbers,
     weights::WEIGHTS,
 };
 
-/// Words by their anchors.
+/// What is looked for at every other place of a text: words of which an anchor stands there. An anchor is five bytes, or
+/// two windows of three of which the second one begins with the last byte of the first one. As a word may begin at an
+/// even place or at an odd one, it has two.
 #[derive(Clone, Debug)]
 pub(super) struct Anchors {
-    /// What each window stands for. The upper half is never touched; it makes any window a valid index.
-    kinds: Box<[u8; 1 << 16]>,
-    pub(super) words: Buckets<Word>,
+    /// The sorts of each window. The upper half is never touched; it makes any window a valid index.
+    sorts: Box<[Sorts; 1 << 16]>,
+    /// Words by the first windows of their anchors.
+    here: Buckets<Word>,
+    /// Short words that begin one byte behind their anchor, by their first windows.
+    behind: Buckets<Word>,
+    /// The bits that are numbers.
+    numbers: Sorts,
 }
+
+/// A bit for each sort of anchors in which a window is the first one, and [`SECOND`] bits higher one for each sort in
+/// which it is the second one. Where the two meet, there may be an anchor.
+pub(super) type Sorts = u16;
+
+/// Anchors that are any byte, a short word, and what follows it.
+const BEHIND: Sorts = 1;
+/// Anchors that are short words, and what follows them.
+const SHORT: Sorts = 2;
+/// Anchors that are digits, that are hexadecimal, and that are so behind any byte. Where numbers are not asked for, these
+/// bits are for long words, too.
+const DIGITS: Sorts = 4;
+const HEX: Sorts = 8;
+const HEX_BEHIND: Sorts = 16;
+/// All sorts of numbers.
+const NUMBERS: Sorts = DIGITS | HEX | HEX_BEHIND;
+/// How far the bits of second windows stand above those of first ones.
+pub(super) const SECOND: u32 = 8;
+
+/// Bytes of the words that have `SHORT` and `BEHIND` anchors, at most.
+const FEW: usize = 4;
+
+/// Five bytes; none is any byte.
+type Pattern = [Option<u8>; 5];
 
 /// A word, and where its anchor is.
 #[derive(Clone, Debug)]
@@ -27,8 +58,6 @@ pub(super) struct Word {
     case: u64,
     /// How far the anchor stands behind the beginning.
     anchor: u32,
-    /// The bytes before and behind the anchor.
-    beside: [Option<u8>; 2],
     /// The number of the word.
     number: u32,
     len: u32,
@@ -36,70 +65,184 @@ pub(super) struct Word {
     tail: Box<[u8]>,
 }
 
-/// How dear it is to put one more word to a window, beside how often a million bytes have that window.
-const CROWD: f32 = 1.0;
+/// How dear it is to put one more word to a window that has some.
+const CROWD: f32 = 100.0;
 
 impl Anchors {
     pub(super) fn new(words: &[String], numbers: bool) -> Self {
-        let mut kinds: Box<[u8; 1 << 16]> = Box::new([NOTHING; 1 << 16]);
-        if numbers {
-            numbers::enter(|window, number| {
-                if let Some(kinds) = kinds.get_mut(usize::from(window)) {
-                    *kinds |= number;
-                }
-            });
-        }
-        let anchored = choose(words);
-        for (window, _) in &anchored {
-            if let Some(kinds) = kinds.get_mut(usize::from(*window)) {
-                *kinds |= WORD;
+        let mut made = Making::new(if numbers { NUMBERS } else { 0 });
+        let mut order: Vec<_> = (0_u32..).zip(words).filter(|(_, word)| word.len() >= 3).collect();
+        order.sort_by_key(|(_, word)| word.len());
+        let mut behind = Vec::new();
+        for (number, word) in order {
+            let word = word.as_bytes();
+            if word.len() <= FEW {
+                made.enter(SHORT, pattern(word, 0));
+                made.enter(BEHIND, pattern(word, -1));
+                made.here
+                    .extend(class::first(word).map(|window| (window, Word::new(number, word, 0))));
+                behind
+                    .extend(class::first(word).map(|window| (window, Word::new(number, word, 0))));
+            } else {
+                made.choose(number, word, 0);
+                made.choose(number, word, 1);
             }
         }
-        Self { kinds, words: Buckets::new(anchored) }
-    }
-
-    /// What a window stands for.
-    #[inline]
-    pub(super) fn kinds(&self, window: Window) -> u8 {
-        self.kinds.get(usize::from(window)).copied().unwrap_or(NOTHING)
-    }
-}
-
-/// Each word with its anchor. A window that is in use already costs no more, so that words share it unless they are
-/// many.
-fn choose(words: &[String]) -> Vec<(Window, Word)> {
-    let mut crowds = vec![0_u32; class::WINDOWS];
-    let mut order: Vec<_> = (0_u32..).zip(words).collect();
-    order.sort_by_key(|(_, word)| word.len());
-    let mut anchored = Vec::with_capacity(order.len());
-    for (number, word) in order {
-        let places = (0_u32..).zip(word.as_bytes().windows(3)).filter_map(|(at, bytes)| {
-            let window = class::first(bytes)?;
-            let crowd = crowds.get(usize::from(window)).copied()?;
-            let weight = if crowd == 0 { WEIGHTS.of(window) } else { 0.0 };
-            Some((at, window, weight + CROWD * crowd as f32))
-        });
-        let Some((at, window, _)) = places.min_by(|one, other| one.2.total_cmp(&other.2)) else {
-            continue;
-        };
-        if let Some(crowd) = crowds.get_mut(usize::from(window)) {
-            *crowd += 1;
+        if numbers {
+            numbers::each(|bytes, digits| {
+                let (here, behind) = if digits { (DIGITS, DIGITS) } else { (HEX, HEX_BEHIND) };
+                made.enter(here, pattern(&bytes, 0));
+                made.enter(behind, pattern(&bytes, -1));
+            });
         }
-        anchored.push((window, Word::new(number, word.as_bytes(), at)));
+        Self {
+            sorts: made.sorts,
+            here: Buckets::new(made.here),
+            behind: Buckets::new(behind),
+            numbers: made.numbers,
+        }
     }
-    anchored
+
+    #[inline]
+    pub(super) fn sorts(&self, window: Window) -> Sorts {
+        self.sorts.get(usize::from(window)).copied().unwrap_or(0)
+    }
+
+    /// The bits that stand for numbers.
+    #[inline]
+    pub(super) const fn numbers(&self) -> Sorts {
+        self.numbers
+    }
+
+    /// Calls `each` with the words that have an anchor of one of these sorts at a place.
+    #[inline]
+    pub(super) fn each(
+        &self,
+        sorts: Sorts,
+        text: &[u8],
+        at: usize,
+        mut each: impl FnMut(Occurrence),
+    ) {
+        let mut all = |words: &Buckets<Word>, at: usize| {
+            let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk) else { return };
+            words
+                .of(class::at(*bytes))
+                .iter()
+                .filter_map(|word| word.at(text, at))
+                .for_each(&mut each);
+        };
+        if sorts & !(self.numbers | BEHIND) != 0 {
+            all(&self.here, at);
+        }
+        if sorts & BEHIND != 0 {
+            all(&self.behind, at + 1);
+        }
+    }
 }
 
-impl Entry for Word {
-    fn before(&self) -> Option<u8> {
-        let [before, _] = self.beside;
-        before
+/// Anchors that are being chosen.
+struct Making {
+    sorts: Box<[Sorts; 1 << 16]>,
+    /// How often a million bytes have the first windows of each sort, and the second ones.
+    weights: [[f32; 2]; SECOND as usize],
+    /// How many words there are by each first window.
+    crowds: Vec<u32>,
+    here: Vec<(Window, Word)>,
+    /// The bits that are numbers.
+    numbers: Sorts,
+}
+
+/// An anchor that a word may have.
+struct Choice {
+    at: usize,
+    sort: u32,
+    /// What it adds to the weights of the sort.
+    weights: [f32; 2],
+    cost: f32,
+}
+
+impl Making {
+    fn new(numbers: Sorts) -> Self {
+        Self {
+            sorts: Box::new([0; 1 << 16]),
+            weights: [[1.0; 2]; SECOND as usize],
+            crowds: vec![0; class::WINDOWS],
+            here: Vec::new(),
+            numbers,
+        }
     }
 
-    fn behind(&self) -> Option<u8> {
-        let [_, behind] = self.beside;
-        behind
+    /// Chooses an anchor among those at even places of a word, or among those at odd ones.
+    fn choose(&mut self, number: u32, word: &[u8], odd: usize) {
+        let places = (odd..=word.len().saturating_sub(4)).step_by(2);
+        let not_long = BEHIND | SHORT | self.numbers;
+        let sorts = (0..SECOND).filter(|sort| not_long >> sort & 1 == 0);
+        let choices = places.flat_map(|at| sorts.clone().map(move |sort| (at, sort)));
+        let judged = choices.filter_map(|(at, sort)| self.judge(word, at, sort));
+        let Some(choice) = judged.min_by(|one, other| one.cost.total_cmp(&other.cost)) else {
+            return;
+        };
+        self.enter(1 << choice.sort, pattern(word, choice.at as isize));
+        if let Some(weights) = self.weights.get_mut(choice.sort as usize) {
+            weights.iter_mut().zip(choice.weights).for_each(|(sum, weight)| *sum += weight);
+        }
+        if let Some(window) = word.get(choice.at..).and_then(class::first) {
+            self.here.push((window, Word::new(number, word, choice.at as u32)));
+            if let Some(crowd) = self.crowds.get_mut(usize::from(window)) {
+                *crowd += 1;
+            }
+        }
     }
+
+    /// A text has the anchors of a sort as often as its first windows meet its second ones, whichever words they are
+    /// of. A window that is in use already makes this no more, so that words share it unless they are many.
+    fn judge(&self, word: &[u8], at: usize, sort: u32) -> Option<Choice> {
+        let bits = |window: Window| self.sorts.get(usize::from(window)).copied().unwrap_or(0);
+        let window = |at: usize| word.get(at..).and_then(class::first);
+        let new = |window: Window, bit: u32| {
+            if bits(window) >> bit & 1 == 0 { WEIGHTS.of(window) } else { 0.0 }
+        };
+        let first = window(at)?;
+        let weights = [
+            new(first, sort),
+            match window(at + 2) {
+                Some(second) => new(second, sort + SECOND),
+                None => WEIGHTS.of_pair(window(at + 1)? >> 5),
+            },
+        ];
+        let [old_first, old_second] = *self.weights.get(sort as usize)?;
+        let meet = (old_first + weights[0]) * (old_second + weights[1]) - old_first * old_second;
+        let crowd = self.crowds.get(usize::from(first)).copied()?;
+        Some(Choice { at, sort, weights, cost: meet + CROWD * crowd as f32 })
+    }
+
+    fn enter(&mut self, sort: Sorts, [a, b, c, d, e]: Pattern) {
+        self.enter_window(sort, [a, b, c]);
+        self.enter_window(sort << SECOND, [c, d, e]);
+    }
+
+    fn enter_window(&mut self, bit: Sorts, bytes: [Option<u8>; 3]) {
+        let classes = bytes.map(|byte| {
+            byte.map_or(0..32, |byte| {
+                let class = u16::from(class::of(byte));
+                class..class + 1
+            })
+        });
+        let [first, second, third] = classes;
+        for (a, b) in first.flat_map(|a| second.clone().map(move |b| (a, b))) {
+            for c in third.clone() {
+                if let Some(bits) = self.sorts.get_mut(usize::from(a | b << 5 | c << 10)) {
+                    *bits |= bit;
+                }
+            }
+        }
+    }
+}
+
+/// Five bytes of a word from a place on, and any byte where there is none.
+fn pattern(word: &[u8], at: isize) -> Pattern {
+    [0, 1, 2, 3, 4]
+        .map(|byte: isize| usize::try_from(at + byte).ok().and_then(|byte| word.get(byte)).copied())
 }
 
 impl Word {
@@ -117,10 +260,6 @@ impl Word {
             mask: u64::from_le_bytes(mask),
             case: u64::from_le_bytes(case),
             anchor,
-            beside: [
-                word.get((anchor as usize).wrapping_sub(1)).copied(),
-                word.get(anchor as usize + 3).copied(),
-            ],
             number,
             len: word.len() as u32,
             tail: word.get(8..).unwrap_or(&[]).into(),

@@ -15,24 +15,12 @@ pub(super) struct Buckets<E> {
 /// Entries from one place up to another one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// The classes that the byte before the window may have, a bit for each.
-    before: u32,
-    /// The same for the byte behind the window.
-    behind: u32,
     window: Window,
     len: u16,
     first: u32,
 }
 
-/// Something that is found by a window.
-pub(super) trait Entry {
-    /// The byte that must stand before the window, in lower case.
-    fn before(&self) -> Option<u8>;
-    /// The byte that must stand behind it, in lower case.
-    fn behind(&self) -> Option<u8>;
-}
-
-impl<E: Entry> Buckets<E> {
+impl<E> Buckets<E> {
     pub(super) fn new(mut entries: Vec<(Window, E)>) -> Self {
         entries.sort_by_key(|(window, _)| *window);
         let mut buckets = Vec::new();
@@ -40,43 +28,23 @@ impl<E: Entry> Buckets<E> {
         for same in entries.chunk_by(|one, other| one.0 == other.0) {
             let Some(&(window, _)) = same.first() else { continue };
             let len = same.len() as u16;
-            let set = |byte: fn(&E) -> Option<u8>| {
-                same.iter().fold(0, |set, (_, entry)| set | classes(byte(entry)))
-            };
-            buckets.push(Bucket {
-                before: set(E::before),
-                behind: set(E::behind),
-                window,
-                len,
-                first,
-            });
+            buckets.push(Bucket { window, len, first });
             first += u32::from(len);
         }
         let (buckets, factor) = spread(&buckets);
         Self { buckets, factor, entries: entries.into_iter().map(|(_, entry)| entry).collect() }
     }
 
-    /// What may stand around a window at a place.
+    /// What belongs to a window.
     #[inline]
-    pub(super) fn at(&self, window: Window, text: &[u8], at: usize) -> &[E] {
+    pub(super) fn of(&self, window: Window) -> &[E] {
         let slot = hash(window, self.factor) & (self.buckets.len() - 1);
         let Some(bucket) = self.buckets.get(slot).filter(|bucket| bucket.window == window) else {
             return &[];
         };
-        let before = at.checked_sub(1).and_then(|at| text.get(at)).copied();
-        let behind = text.get(at + 3).copied();
-        if bucket.before & classes(before) == 0 || bucket.behind & classes(behind) == 0 {
-            return &[];
-        }
         let first = bucket.first as usize;
         self.entries.get(first..first + usize::from(bucket.len)).unwrap_or(&[])
     }
-}
-
-/// The class of a byte as a set, and all classes where there is none.
-#[inline]
-fn classes(byte: Option<u8>) -> u32 {
-    byte.map_or(u32::MAX, |byte| 1 << class::of(byte))
 }
 
 #[inline]

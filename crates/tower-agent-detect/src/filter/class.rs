@@ -3,6 +3,9 @@
 /// Bytes that are judged at once.
 pub(super) const BLOCK: usize = 128;
 
+/// Windows that are looked up together.
+pub(super) const GROUP: usize = 8;
+
 /// How many windows there are of three classes.
 pub(super) const WINDOWS: usize = 1 << 15;
 
@@ -51,22 +54,44 @@ pub(super) fn next(window: Window, byte: u8) -> Window {
     window >> 5 | Window::from(of(byte)) << 10
 }
 
+/// The window of three bytes that stand alone.
+#[inline]
+pub(super) fn at([first, second, third]: [u8; 3]) -> Window {
+    Window::from(of(first)) | Window::from(of(second)) << 5 | Window::from(of(third)) << 10
+}
+
 /// The window of the first three bytes.
 pub(super) fn first(bytes: &[u8]) -> Option<Window> {
     bytes.first_chunk().map(|bytes| window(*bytes))
 }
 
-/// The windows that begin in the first [`BLOCK`] bytes.
-#[inline]
-pub(super) fn windows(bytes: &[u8; BLOCK + 2]) -> [Window; BLOCK] {
-    let classes = bytes.map(class);
-    let [_, after @ ..] = &classes;
-    let [_, _, behind @ ..] = &classes;
-    let mut windows = [0; BLOCK];
-    for (((window, &first), &second), &third) in
-        windows.iter_mut().zip(&classes).zip(after).zip(behind)
-    {
-        *window = u16::from(first) | u16::from(second) << 5 | u16::from(third) << 10;
+/// The windows of a block, one in two.
+///
+/// It is made once for a search, as even to clear it costs too much.
+#[derive(Debug)]
+pub(super) struct Windows {
+    classes: [u8; BLOCK + 2],
+    windows: [Window; BLOCK / 2],
+}
+
+impl Windows {
+    pub(super) const fn new() -> Self {
+        Self { classes: [0; BLOCK + 2], windows: [0; BLOCK / 2] }
     }
-    windows
+
+    /// Takes the windows that begin at even places of the first [`BLOCK`] bytes, in groups.
+    #[inline]
+    pub(super) fn fill(&mut self, bytes: &[u8; BLOCK + 2]) -> &[[Window; GROUP]] {
+        for (to, byte) in self.classes.iter_mut().zip(bytes) {
+            *to = class(*byte);
+        }
+        let (pairs, _) = self.classes.as_chunks();
+        let [_, nexts @ ..] = pairs else { return &[] };
+        for ((window, pair), next) in self.windows.iter_mut().zip(pairs).zip(nexts) {
+            let (pair, next) = (Window::from_le_bytes(*pair), Window::from_le_bytes(*next));
+            *window = pair & 0x1f | pair >> 3 & 0x3e0 | next << 10;
+        }
+        let (groups, _) = self.windows.as_chunks();
+        groups
+    }
 }

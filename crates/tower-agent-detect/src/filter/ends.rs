@@ -1,7 +1,7 @@
 //! Words by their last bytes: what has just come to its end.
 
 use super::{
-    DIGITS, HEX, Kind, NOTHING, Occurrence,
+    Kind, Occurrence,
     class::{self, Window},
     numbers,
 };
@@ -18,14 +18,14 @@ pub(super) struct Ends {
 /// What a window stands for at the end of words, which are in [`GROUPS`] groups by their last window.
 ///
 /// A bit for each group with a word that ends so, a bit for words of three bytes, a bit for each group with a word
-/// that is about to end, and two bits for numbers.
+/// that is about to end, and a bit for numbers.
 pub(super) type Marks = u16;
 
 const GROUPS: u16 = 6;
 const THREE: Marks = 1 << GROUPS;
 const WORDS: Marks = THREE | (THREE - 1);
 const ABOUT: u32 = 8;
-const NUMBERS: u32 = 14;
+const NUMBER: Marks = 1 << 14;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
@@ -58,8 +58,7 @@ impl Ends {
             ends.mark_word(word);
         }
         if numbers {
-            // The lowest bit of what a number is stands for words.
-            numbers::enter(|window, number| ends.mark(window, Marks::from(number >> 1) << NUMBERS));
+            numbers::each(|bytes, _| ends.mark(class::window(bytes), NUMBER));
         }
         ends
     }
@@ -132,7 +131,7 @@ impl Ends {
 /// What the marks of a window and those of the one before it say of the place.
 #[inline]
 pub(super) const fn meet(before: Marks, marks: Marks) -> Marks {
-    marks & (before >> ABOUT | THREE | 0b11 << NUMBERS)
+    marks & (before >> ABOUT | THREE | NUMBER)
 }
 
 /// Whether a word may end.
@@ -140,8 +139,7 @@ pub(super) const fn word(met: Marks) -> bool {
     met & WORDS != 0
 }
 
-/// The kinds of numbers that may begin two bytes before.
-pub(super) const fn number(met: Marks) -> u8 {
-    const { assert!(NOTHING == 0 && DIGITS == 1 << 1 && HEX == 1 << 2) };
-    ((met >> NUMBERS) << 1) as u8
+/// Whether a number may begin two bytes before.
+pub(super) const fn number(met: Marks) -> bool {
+    met & NUMBER != 0
 }

@@ -1,37 +1,63 @@
 //! What a number may begin with.
 
-use super::{
-    DIGITS, HEX, NOTHING,
-    class::{self, Window},
+/// What a byte may be in a number, a bit for each.
+const PARTS: [u8; 256] = {
+    let mut parts = [0; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        parts[byte as usize] = part(byte);
+        byte += 1;
+    }
+    parts
 };
 
-/// A digit, a digit or a separator, a digit.
-pub(super) const fn is_digits([first, second, third]: [u8; 3]) -> bool {
-    let separator = matches!(second, b' ' | b'.' | b'-' | b'/' | b':' | b'(' | b')');
-    first.is_ascii_digit() && third.is_ascii_digit() && (separator || second.is_ascii_digit())
-}
+const DIGIT: u8 = 1;
+/// What may stand between two digits.
+const BETWEEN: u8 = 2;
+const HEX_DIGIT: u8 = 4;
+/// What may stand between two hexadecimal digits.
+const HEX_BETWEEN: u8 = 8;
+const COLON: u8 = 16;
 
-/// Hexadecimal digits around `:` or `-`, or one of them beside `::`.
-pub(super) const fn is_hex(bytes: [u8; 3]) -> bool {
-    match bytes {
-        [first, b':' | b'-', third] if first.is_ascii_hexdigit() && third.is_ascii_hexdigit() => {
-            true
-        }
-        [digit, b':', b':'] | [b':', b':', digit] => digit.is_ascii_hexdigit(),
-        _ => false,
+const fn part(byte: u8) -> u8 {
+    match byte {
+        b'0'..=b'9' => DIGIT | BETWEEN | HEX_DIGIT,
+        b'a'..=b'f' | b'A'..=b'F' => HEX_DIGIT,
+        b':' => BETWEEN | HEX_BETWEEN | COLON,
+        b'-' => BETWEEN | HEX_BETWEEN,
+        b' ' | b'.' | b'/' | b'(' | b')' => BETWEEN,
+        _ => 0,
     }
 }
 
-/// Calls `enter` with the windows that such bytes may have, and with what they stand for.
-pub(super) fn enter(mut enter: impl FnMut(Window, u8)) {
+/// Whether three bytes are a digit, a digit or a separator, a digit; and whether they are hexadecimal digits around `:`
+/// or `-`, or one of them beside `::`.
+#[inline]
+pub(super) fn kinds(bytes: [u8; 3]) -> (bool, bool) {
+    let [first, second, third] =
+        bytes.map(|byte| PARTS.get(usize::from(byte)).copied().unwrap_or(0));
+    let is =
+        |one: u8, two: u8, three: u8| first & one != 0 && second & two != 0 && third & three != 0;
+    let hex = is(HEX_DIGIT, HEX_BETWEEN, HEX_DIGIT)
+        | is(HEX_DIGIT, COLON, COLON)
+        | is(COLON, COLON, HEX_DIGIT);
+    (is(DIGIT, BETWEEN, DIGIT), hex)
+}
+
+/// Calls `each` with one of each class of such bytes, and with whether they are digits.
+pub(super) fn each(mut each: impl FnMut([u8; 3], bool)) {
     const SOME: &[u8] = b"0abcdef:-./ ()";
     for &first in SOME {
         for &second in SOME {
             for &third in SOME {
                 let bytes = [first, second, third];
-                let digits = if is_digits(bytes) { DIGITS } else { NOTHING };
-                let hex = if is_hex(bytes) { HEX } else { NOTHING };
-                enter(class::window(bytes), digits | hex);
+                let (digits, hex) = kinds(bytes);
+                if digits {
+                    each(bytes, true);
+                }
+                if hex {
+                    each(bytes, false);
+                }
             }
         }
     }

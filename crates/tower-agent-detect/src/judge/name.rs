@@ -4,7 +4,7 @@ use super::words::{CHANCE, KEYS, OTHER, TAILS, TOKENS, ends_with, lists};
 
 /// How much a name says by itself.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Strength {
+pub(super) enum Strength {
     /// The value must look like a key.
     Weak,
     /// So it must in code and prose, but not in data.
@@ -15,7 +15,7 @@ pub(crate) enum Strength {
 
 /// What a name is the name of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Kind {
+pub(super) struct Kind {
     pub(super) strength: Strength,
     /// The id of the rule.
     pub(super) rule: &'static str,
@@ -46,7 +46,7 @@ pub(super) fn kind(name: &[u8]) -> Option<Kind> {
 }
 
 fn kind_of(last: &[u8], previous: &[u8]) -> Option<Kind> {
-    use Strength::{Medium, Strong, Weak};
+    use Strength::{Strong, Weak};
     let some = |strength, rule| Some(Kind { strength, rule });
     let is = |word: &[u8]| last.eq_ignore_ascii_case(word);
     let ends = |word: &[u8]| ends_with(last, word);

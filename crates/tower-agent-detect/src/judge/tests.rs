@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::text::End;
 
@@ -45,66 +47,78 @@ fn masked(text: &str) -> String {
 /// A generated value, so that none stands in this file.
 fn generated(length: usize, letters: &[u8]) -> String {
     let mut state = 12_345_u32;
-    let mut next = || {
+    let next = || {
         state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
         char::from(letters[(state >> 16) as usize % letters.len()])
     };
-    std::iter::repeat_with(|| next()).take(length).collect()
+    std::iter::repeat_with(next).take(length).collect()
 }
 
 const HEX: &[u8] = b"0123456789abcdef";
 const MIXED: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// Texts with `•` for what is masked, and the value that stands there.
+const FIXED: &[(&str, &str)] = &[
+    ("password=•", "hunter2"),
+    ("\"password\": \"•\"", "hunter2"),
+    ("{\\\"password\\\": \\\"•\\\"}", "hunter2"),
+    ("password: \"•\"", "correct horse battery staple"),
+    ("DB_PASSWORD=•", "swordfish"),
+    ("db.password: •\nport: 1", "swordfish"),
+    ("db:\n  password: •\n", "swordfish"),
+    ("pwd=•;", "p@ss:w0rd"),
+    ("mysql --password • x", "hunter2"),
+    ("<password>•</password>", "hunter2"),
+    ("<Password type=\"x\">•</Password>", "swordfish"),
+    ("api-key: •", "abcdef0123456789abcd"),
+    ("my password is •", "hunter2"),
+    ("My password is: •!", "hunter2"),
+    ("client_secret=• and more", "abc"),
+    ("{\"secret\":\"•\"}\n{\"x\":\"c\"}", "a b"),
+    ("{\"apiKey\":\"•\"}", "abc"),
+    ("{ \"z\": 1.50, \"password\" : \"•\", \"a\": [ ] }", "x"),
+    ("password = \"•\" # comment", "two words"),
+    ("DB_PASS='•'; x", "two words"),
+    ("password = \"•", "two words"),
+    ("user: mara\npassword: •\nport: 5432", "hunter2"),
+    ("{\"msg\":\"password=•\",\"ok\":true}", "hunter2"),
+    ("{\"body\":\"{\\\"password\\\":\\\"•\\\",\\\"n\\\":1}\"}", "hunter2"),
+    ("GET /x?user=mara&password=•&page=2", "hunter2"),
+    ("Server=db;Password=•;Port=1", "hunter2"),
+    ("{user=mara, password=•}", "hunter2"),
+    ("Authorization: Bearer •", "abc.def"),
+    ("{\"Authorization\": \"Basic •\"}", "dXNlcjpwYXNz"),
+    ("password = \"•\"", "MyPassword123!"),
+    ("encrypted_password: \"•\"", "hunter2"),
+    ("  service-pw: •\n)", "Qv7D0LXCM3EI"),
+    ("password: |\n  •\nnext: x", "hunter2"),
+    ("const PASSWORD: &str = \"•\";", "hunter2"),
+    ("- name: DB_PASSWORD\n  value: •\n", "hunter2"),
+    ("{\"name\": \"DB_PASSWORD\", \"value\": \"•\"}", "swordfish"),
+    ("<add key=\"Password\" value=\"•\" />", "CleartextPassword1"),
+    ("ALTER USER u WITH PASSWORD '•';", "hunter2"),
+    ("CREATE USER u IDENTIFIED BY '•'", "hunter2"),
+    ("os.environ[\"PASSWORD\"] = \"•\"", "hunter2"),
+    ("if password == \"•\" {", "hunter2"),
+    ("pass: '•',", "hunter2"),
+    ("password='•'", "don''t 1"),
+    ("PGPASSWORD=• psql", "hunter2"),
+    ("set(\"password\", \"•\")", "hunter2"),
+    ("[\"--password\", \"•\"]", "hunter2"),
+    ("os.environ.get('DB_PASSWORD') || '•'", "hunter2"),
+    ("password := `•`", "hunter2"),
+    ("db_password = •", "hunter2"),
+    ("PASSWORD=•\nx", "Password1"),
+    ("password: •", "пароль1"),
+    ("{\"password\":\"•\"}", "a\\\"b\\\\"),
+    ("password=•\\nnext", "hunter2"),
+];
+
+/// The same, and more with generated values.
 fn masks() -> Vec<(String, String)> {
     let (hex, mixed) = (generated(40, HEX), generated(32, MIXED));
-    let fixed = [
-        ("password=•", "hunter2"),
-        ("\"password\": \"•\"", "hunter2"),
-        ("{\\\"password\\\": \\\"•\\\"}", "hunter2"),
-        ("password: \"•\"", "correct horse battery staple"),
-        ("DB_PASSWORD=•", "swordfish"),
-        ("db.password: •\nport: 1", "swordfish"),
-        ("db:\n  password: •\n", "swordfish"),
-        ("pwd=•;", "p@ss:w0rd"),
-        ("mysql --password • x", "hunter2"),
-        ("<password>•</password>", "hunter2"),
-        ("<Password type=\"x\">•</Password>", "swordfish"),
-        ("api-key: •", "abcdef0123456789abcd"),
-        ("my password is •", "hunter2"),
-        ("My password is: •!", "hunter2"),
-        ("client_secret=• and more", "abc"),
-        ("{\"secret\":\"•\"}\n{\"x\":\"c\"}", "a b"),
-        ("{\"apiKey\":\"•\"}", "abc"),
-        ("password = \"•\" # comment", "two words"),
-        ("DB_PASS='•'; x", "two words"),
-        ("password = \"•", "two words"),
-        ("user: mara\npassword: •\nport: 5432", "hunter2"),
-        ("{\"msg\":\"password=•\",\"ok\":true}", "hunter2"),
-        ("{\"body\":\"{\\\"password\\\":\\\"•\\\",\\\"n\\\":1}\"}", "hunter2"),
-        ("GET /x?user=mara&password=•&page=2", "hunter2"),
-        ("Server=db;Password=•;Port=1", "hunter2"),
-        ("{user=mara, password=•}", "hunter2"),
-        ("Authorization: Bearer •", "abc.def"),
-        ("{\"Authorization\": \"Basic •\"}", "dXNlcjpwYXNz"),
-        ("password = \"•\"", "MyPassword123!"),
-        ("encrypted_password: \"•\"", "hunter2"),
-        ("  service-pw: •\n)", "Qv7D0LXCM3EI"),
-        ("password: |\n  •\nnext: x", "hunter2"),
-        ("const PASSWORD: &str = \"•\";", "hunter2"),
-        ("- name: DB_PASSWORD\n  value: •\n", "hunter2"),
-        ("{\"name\": \"DB_PASSWORD\", \"value\": \"•\"}", "swordfish"),
-        ("<add key=\"Password\" value=\"•\" />", "CleartextPassword1"),
-        ("ALTER USER u WITH PASSWORD '•';", "hunter2"),
-        ("CREATE USER u IDENTIFIED BY '•'", "hunter2"),
-        ("os.environ[\"PASSWORD\"] = \"•\"", "hunter2"),
-        ("if password == \"•\" {", "hunter2"),
-        ("pass: '•',", "hunter2"),
-        ("password='•'", "don''t 1"),
-        ("PGPASSWORD=• psql", "hunter2"),
-    ];
     let mut masks: Vec<_> =
-        fixed.iter().map(|(text, value)| ((*text).to_owned(), (*value).to_owned())).collect();
+        FIXED.iter().map(|(text, value)| ((*text).to_owned(), (*value).to_owned())).collect();
     for text in [
         "token = \"•\"",
         "secret_key_base: •",
@@ -132,6 +146,18 @@ fn masks() -> Vec<(String, String)> {
 }
 
 const KEEPS: &[&str] = &[
+    "        --password=PASSWORT     PASSWORT als Passwort",
+    "pub const NO_SECRET: WIN32_ERROR = 1786u32;",
+    "pub const OID_PASSWORD: &str = \"2.5.4.35\";",
+    "MATCH_PASS = 0x04,",
+    "\"rules.x.secret\": \"generated_file\"",
+    "client_secret=\" + finding[\"secret\"] + \"&x=\"",
+    "[\"trust\", \"password\", \"scram-sha-256\"]",
+    "\"secret\": \"^[a-z0-9]{80}$\"",
+    "--username and --password options\n",
+    "private_key: Curve25519SeedBin<'_>",
+    "OpenPrivateKey: SslOpenPrivateKeyFn,",
+    "API_KEY=00000000-0000-0000-0000-000000000000",
     "max_tokens: 4096",
     "\"max_tokens\": 100",
     "risk-adjusted",
@@ -221,23 +247,73 @@ fn what_is_none_stays() {
     }
 }
 
-#[test]
-fn what_has_come_says_the_same_as_the_whole_or_waits() {
-    let masks = masks().into_iter().map(|(text, value)| text.replace('•', &value));
-    for text in masks.chain(KEEPS.iter().map(|text| (*text).to_owned())) {
-        for (word, start, end) in hits(text.as_bytes()) {
-            let whole = generic(&Text::whole(text.as_bytes()), word, start, end).0;
-            for cut in end..=text.len() {
-                let part = Text::new(&text.as_bytes()[..cut], false, End::More);
-                match (generic(&part, word, start, end).0, whole) {
-                    (Verdict::Undecided(place), Verdict::Found(start, _)) => {
-                        assert!(place <= start, "{text} at {cut}")
-                    }
-                    (Verdict::Undecided(_), _) => {}
-                    (part, whole) => assert_eq!(part, whole, "{text} at {cut}"),
+/// Says of every place that what has come says the same as the whole, or waits and holds back all that may be masked.
+fn assert_steady(text: &str, after_mask: bool, end: End) {
+    for (word, start, behind) in hits(text.as_bytes()) {
+        let whole = generic(&Text::new(text.as_bytes(), after_mask, end), word, start, behind).0;
+        if let Verdict::Found(start, end) = whole {
+            assert!(start < end && text.get(start..end).is_some(), "{text:?}");
+        }
+        for cut in behind..=text.len() {
+            let part = Text::new(&text.as_bytes()[..cut], after_mask, End::More);
+            match (generic(&part, word, start, behind).0, whole) {
+                (Verdict::Undecided(place), Verdict::Found(start, _)) => {
+                    assert!(place <= start, "{text:?} at {cut}");
                 }
+                (Verdict::Undecided(_), _) => {}
+                (part, whole) => assert_eq!(part, whole, "{text:?} at {cut}"),
             }
         }
+    }
+}
+
+fn samples() -> impl Iterator<Item = String> {
+    let masks = masks().into_iter().map(|(text, value)| text.replace('•', &value));
+    masks.chain(KEEPS.iter().map(|text| (*text).to_owned()))
+}
+
+#[test]
+fn what_has_come_says_the_same_as_the_whole_or_waits() {
+    for text in samples() {
+        assert_steady(&text, false, End::Final);
+    }
+}
+
+#[test]
+fn what_stands_farther_back_makes_no_difference() {
+    for text in samples() {
+        for before in ["\n", " ", "<", "x", "-", "{\"a\":"] {
+            let long = before.repeat(200) + &text;
+            for (word, start, end) in hits(long.as_bytes()) {
+                let cut = start.saturating_sub(Text::BEHIND);
+                let near = Text::whole(&long.as_bytes()[cut..]);
+                let near = match generic(&near, word, start - cut, end - cut).0 {
+                    Verdict::Found(start, end) => Verdict::Found(start + cut, end + cut),
+                    verdict => verdict,
+                };
+                let whole = Text::whole(long.as_bytes());
+                assert_eq!(generic(&whole, word, start, end).0, near, "{long}");
+            }
+        }
+    }
+}
+
+#[rustfmt::skip]
+const PIECES: &[&str] = &[
+    "password", "token", "_key", "api", "--", "=", ": ", ":", "\"", "'", "\\", "\\\"", "\n", " ", "<",
+    ">", "</", ",", "value", "Bearer ", "is ", "hunter2", "a1B2c3D4e5F6g7H8", "é", "•", "|", "[", "]",
+    "(", ")", "{", "}", "$", "&str", "-", "x", ".", "'''",
+];
+
+proptest! {
+    #[test]
+    fn any_text_that_has_come_says_the_same_as_the_whole_or_waits(
+        pieces in prop::collection::vec(prop::sample::select(PIECES), 1..16),
+        after_mask in any::<bool>(),
+        masked in any::<bool>(),
+    ) {
+        let end = if masked { End::Masked } else { End::Final };
+        assert_steady(&("password".to_owned() + &pieces.concat()), after_mask, end);
     }
 }
 
@@ -301,7 +377,7 @@ fn keys_of_structured_data_say_whether_their_values_are_secrets() {
 
 #[test]
 fn values_of_structured_data_are_secrets_unless_they_are_plainly_none() {
-    for value in ["hunter2", "a b", "swordfish", "abc", "p@ss", "x1"] {
+    for value in ["x", "hunter2", "a b", "swordfish", "abc", "p@ss", "x1"] {
         assert!(is_secret_value(value, true), "{value}");
     }
     for value in [

@@ -2,7 +2,9 @@
 
 use super::{
     name,
-    words::{ALGORITHMS, FILES, NONE, PROSE, STAND_INS, begins_with, ends_with, holds, lists},
+    words::{
+        ALGORITHMS, FILES, NONE, PROSE, SIGNS, STAND_INS, TELLING, begins_with, ends_with, lists,
+    },
 };
 
 /// What a value is made of.
@@ -19,35 +21,68 @@ pub(super) struct Shape {
     changes: usize,
     /// Stretches of letters and digits of one sort.
     runs: usize,
-    /// Which ASCII characters there are.
-    set: u128,
+    /// The longest stretch of one character, in any case.
+    stretch: usize,
+    /// Whether asterisks, dots or crosses stand in for what was there.
+    masked: bool,
+    /// Which characters there are, by six of their bits.
+    set: u64,
 }
+
+const DIGIT: u8 = 0;
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const BLANK: u8 = 3;
+const ODD: u8 = 4;
+/// Signs of ordinary words, and what is not ASCII.
+const OTHER: u8 = 5;
+const SORTS: usize = 6;
+
+const SORT_OF: [u8; 256] = {
+    let mut sorts = [OTHER; 256];
+    let mut byte = 0;
+    let mut rest = sorts.as_mut_slice();
+    while let [sort, others @ ..] = rest {
+        *sort = match byte {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b' ' | b'\t' => BLANK,
+            b'-' | b'\'' | b'/' | b'_' | b'.' | b',' | b':' | 0x80.. => OTHER,
+            _ => ODD,
+        };
+        byte = byte.wrapping_add(1);
+        rest = others;
+    }
+    sorts
+};
 
 impl Shape {
     pub(super) fn of(value: &[u8]) -> Self {
         let mut shape = Self { length: value.len(), ..Self::default() };
-        let mut last = 0;
+        let mut counts = [0; SORTS];
+        let (mut last, mut same, mut stretch) = (OTHER, 0, 0);
         for byte in value {
-            let sort = match byte {
-                b'0'..=b'9' => 1,
-                b'a'..=b'z' => 2,
-                b'A'..=b'Z' => 3,
-                _ => 0,
-            };
-            match byte {
-                b'0'..=b'9' => shape.digits += 1,
-                b'a'..=b'z' => shape.lower += 1,
-                b'A'..=b'Z' => shape.upper += 1,
-                b' ' | b'\t' => shape.blanks += 1,
-                b'-' | b'\'' | b'/' | b'_' | b'.' | b',' | b':' | 0x80.. => {}
-                _ => shape.odd += 1,
+            let sort = SORT_OF.get(usize::from(*byte)).copied().unwrap_or(OTHER);
+            if let Some(count) = counts.get_mut(usize::from(sort)) {
+                *count += 1;
             }
+            let goes_on = sort == last;
+            shape.runs += usize::from(!goes_on && sort <= UPPER);
+            let begins_word = last == UPPER && sort == LOWER;
             shape.changes +=
-                usize::from(sort != last && sort * last != 0 && (last, sort) != (3, 2));
-            shape.runs += usize::from(sort != last && sort != 0);
-            shape.set |= 1_u128.checked_shl(u32::from(*byte)).unwrap_or_default();
+                usize::from(!goes_on && sort <= UPPER && last <= UPPER && !begins_word);
             last = sort;
+            let lower = byte.to_ascii_lowercase();
+            stretch = if lower == same { stretch + 1 } else { 1 };
+            same = lower;
+            if stretch >= 3 {
+                shape.stretch = shape.stretch.max(stretch);
+                shape.masked |= matches!((lower, stretch), (b'*' | b'.', 3) | (b'x', 4));
+            }
+            shape.set |= 1 << (byte & 63);
         }
+        [shape.digits, shape.lower, shape.upper, shape.blanks, shape.odd, _] = counts;
         shape
     }
 
@@ -69,9 +104,10 @@ impl Shape {
         self.length >= 4 && (self.digits > 0 || self.odd > 0 || self.changes >= 3)
     }
 
-    /// Whether it is one character, or two or three, over and over.
-    pub(super) const fn is_uniform(&self) -> bool {
+    /// Whether its characters are nearly all the same, or two or three over and over, as in manuals.
+    pub(super) const fn is_filler(&self) -> bool {
         self.length >= 8 && self.set.count_ones() <= 3
+            || self.stretch >= 12 && self.stretch * 2 >= self.length
     }
 
     /// Whether capitals stand inside words.
@@ -90,6 +126,7 @@ pub(super) fn is_none(value: &[u8], shape: &Shape) -> bool {
     let value = value.trim_ascii();
     value.is_empty()
         || lists(NONE, value)
+        || shape.masked
         || is_masked(value)
         || is_reference(value)
         || is_address(value, shape)
@@ -97,68 +134,35 @@ pub(super) fn is_none(value: &[u8], shape: &Shape) -> bool {
         || is_expression(whole)
         || is_dotted_number(value, shape)
         || is_algorithm(value, shape)
-        || (!shape.is_random(16) && is_stand_in(value))
-}
-
-/// A key whose characters are nearly all the same one, as in manuals.
-pub(super) fn is_filler(value: &[u8], shape: &Shape) -> bool {
-    let run = value.chunk_by(|one, other| one == other).map(<[u8]>::len).max().unwrap_or_default();
-    shape.is_uniform() || run >= 12 && run * 2 >= value.len()
+        || SIGNS.stand_in(value)
+        || (!shape.is_random(16) && STAND_INS.stand_in(value))
 }
 
 /// Asterisks, dots and the like, also in the middle.
 fn is_masked(value: &[u8]) -> bool {
     let telling = value.iter().any(|byte| byte.is_ascii_alphanumeric());
     let bullets = !telling && (value.is_ascii() || value.starts_with(&[0xE2]));
-    let run = |byte: u8, least: usize| {
-        value.windows(least).any(|part| part.iter().all(|other| other.eq_ignore_ascii_case(&byte)))
-    };
-    let crosses = value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'-' | b'_' | b' '));
-    bullets
-        || run(b'*', 3)
-        || run(b'.', 3)
-        || run(b'x', 4)
-        || crosses
-        || holds(value, b"\xE2\x80\xA6")
-        || holds(value, b"\xE2\x80\xA2\xE2\x80\xA2")
-        || holds(value, b"[redacted")
+    let crosses = value.len() >= 3
+        && value.iter().all(|byte| matches!(byte, b'x' | b'X' | b'-' | b'_' | b' '));
+    bullets || crosses
 }
 
-/// A variable, or a text that one is put into.
+/// A variable.
 fn is_reference(value: &[u8]) -> bool {
-    let holds_any = |parts: &[&[u8]]| parts.iter().any(|part| holds(value, part));
     let (first, rest) = value.split_first().map_or((0, value), |(first, rest)| (*first, rest));
     let word =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-');
     match first {
-        b'{' | b'[' | b'<' | b'(' => return true,
-        b'$' | b'%' | b'@' | b'!' | b'#' | b'&' | b'*'
-            if rest.iter().all(|byte| word(byte) || *byte == first) =>
-        {
-            return true;
+        b'{' | b'[' | b'<' | b'(' => true,
+        b'$' | b'%' | b'@' | b'!' | b'#' | b'&' | b'*' => {
+            rest.iter().all(|byte| word(byte) || *byte == first) || first == b'%' && rest.len() < 4
         }
-        b'%' if rest.len() < 4 => return true,
-        _ => {}
+        _ => false,
     }
-    holds_any(&[
-        b"${",
-        b"#{",
-        b"{{",
-        b"$(",
-        b"<%",
-        b"%(",
-        b"%{",
-        b"%s",
-        b"{}",
-        b"process.env",
-        b"environ",
-        b"getenv",
-    ])
 }
 
 /// A path or the address of something.
 fn is_address(value: &[u8], shape: &Shape) -> bool {
-    let scheme = value.windows(3).any(|part| part == b"://");
     let path = [
         &b"/"[..],
         b"./",
@@ -175,7 +179,7 @@ fn is_address(value: &[u8], shape: &Shape) -> bool {
     let drive = matches!(value, [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
     let extension = value.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
     let file = extension.len() < value.len() && shape.odd == 0 && lists(FILES, extension);
-    scheme || !shape.is_random(16) && (begins || drive || file)
+    !shape.is_random(16) && (begins || drive || file)
 }
 
 fn is_encrypted(value: &[u8]) -> bool {
@@ -192,8 +196,7 @@ fn is_expression(value: &[u8]) -> bool {
         }
         _ => false,
     };
-    let classes = [&b"[a-z"[..], b"[0-9", b"[^", b"(?", b"\\d", b"\\w", b"\\s", b".*", b".+"];
-    joins || value.first() == Some(&b'^') || classes.iter().any(|class| holds(value, class))
+    joins || value.first() == Some(&b'^')
 }
 
 /// The number of an object or a version, an address, or a number of a program.
@@ -202,10 +205,6 @@ fn is_dotted_number(value: &[u8], shape: &Shape) -> bool {
         value.contains(&b'.') && value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     let hexadecimal = begins_with(value, b"0x") && shape.length <= 10;
     dotted || hexadecimal
-}
-
-fn is_stand_in(value: &[u8]) -> bool {
-    STAND_INS.iter().any(|part| holds(value, part.as_bytes()))
 }
 
 /// The name of a cipher or a hash: one such word, and perhaps signs, numbers and more capitals.
@@ -229,24 +228,13 @@ pub(super) fn is_identifier(value: &[u8]) -> bool {
 
 /// Whether a value names a secret instead of being one: `user_password`, `X-Api-Key`, `TRAFFIC_SECRET_0`.
 pub(super) fn is_telling_name(value: &[u8], shape: &Shape) -> bool {
-    let telling = [
-        &b"password"[..],
-        b"passwd",
-        b"passphrase",
-        b"secret",
-        b"token",
-        b"apikey",
-        b"api_key",
-        b"api-key",
-        b"credential",
-    ];
     let short = ["auth", "key", "pass", "passwd", "pw", "pwd", "tok"];
     let digits = value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let numbered = digits > 0
         && value.iter().rev().nth(digits).is_some_and(|byte| matches!(byte, b'_' | b'-'));
     is_identifier(value)
         && (shape.digits == 0 || numbered && shape.digits == digits)
-        && (telling.iter().any(|word| holds(value, word)) || lists(&short, name::pop(value).1))
+        && (TELLING.stand_in(value) || lists(&short, name::pop(value).1))
 }
 
 /// Whether a value is a name of several words, without digits.
@@ -255,17 +243,22 @@ pub(super) fn is_compound(value: &[u8], shape: &Shape) -> bool {
     parts && shape.digits == 0 && !shape.is_random(16) && is_identifier(value)
 }
 
-/// Whether a value is a piece of a program: a path, a call, a member.
+/// Whether a value has the signs of a call, an index or a path of a program.
+pub(super) fn is_call(value: &[u8]) -> bool {
+    value.iter().any(|byte| matches!(byte, b'(' | b'['))
+        || value.array_windows().any(|pair| matches!(pair, b"::" | b"->" | b"=>" | b"?."))
+}
+
+/// Whether a value is a piece of a program: a member, an operator.
 pub(super) fn is_code(value: &[u8]) -> bool {
-    let holds_any = |parts: &[&[u8]]| parts.iter().any(|part| holds(value, part));
     let member = |part: &[u8]| {
         part.first().is_some_and(u8::is_ascii_alphabetic) || part.first() == Some(&b'_')
     };
     let members = value.contains(&b'.')
         && is_identifier(value)
-        && value.split(|byte| *byte == b'.').all(|part| member(part));
+        && value.split(|byte| *byte == b'.').all(member);
     members
-        || holds_any(&[b"::", b"->", b"=>", b"(", b"[", b"==", b"+=", b"?."])
+        || value.array_windows().any(|pair| matches!(pair, b"==" | b"+="))
         || matches!(
             value.first(),
             Some(b'&' | b'*' | b'!' | b'=' | b'-' | b'+' | b'/' | b'#' | b'?' | b'.' | b':')

@@ -48,10 +48,34 @@ impl Mask {
         }
     }
 
+    /// All that was masked before, from a place on, each with the place it begins at. Nothing follows what is undecided.
+    /// `last`: nothing follows the text.
+    pub(crate) fn standings<'a>(
+        &'a self,
+        text: &'a [u8],
+        mut from: usize,
+        last: bool,
+    ) -> impl Iterator<Item = (usize, Standing)> + use<'a> {
+        std::iter::from_fn(move || {
+            loop {
+                let at = self.find(text, from)?;
+                let standing = self.standing_at(text, at, last);
+                from = match standing {
+                    Standing::No => at + 1,
+                    Standing::Undecided => text.len(),
+                    Standing::Ends(end) => end,
+                };
+                if standing != Standing::No {
+                    return Some((at, standing));
+                }
+            }
+        })
+    }
+
     /// The first place, from a place on, at which something that was masked may stand, even if it has not come completely.
     ///
     /// Takes time linear in how far that is, so that all of them together take time linear in the text.
-    pub(crate) fn find(&self, text: &[u8], mut from: usize) -> Option<usize> {
+    fn find(&self, text: &[u8], mut from: usize) -> Option<usize> {
         let Some(fixed) = self.fixed().and_then(|fixed| fixed.finder.as_ref()) else {
             return find(&OURS, text, from);
         };

@@ -28,6 +28,7 @@ impl Group {
 /// Runs of digits with one or two separators between each two.
 #[derive(Debug)]
 pub(super) struct Cluster {
+    start: usize,
     groups: [Group; MAX_GROUPS],
     len: usize,
     /// Whether more groups follow than are read here.
@@ -41,7 +42,8 @@ pub(super) struct Groups<'a>(pub(super) &'a [Group]);
 impl Cluster {
     /// Reads the groups from `start` on, where a digit stands.
     pub(super) fn read(text: &Text<'_>, start: usize) -> Result<Self, Unknown> {
-        let mut cluster = Self { groups: [Group::default(); MAX_GROUPS], len: 0, cut: false };
+        let mut cluster =
+            Self { start, groups: [Group::default(); MAX_GROUPS], len: 0, cut: false };
         let mut at = start;
         while let Some(end) = digits(text, at)? {
             let Some(group) = cluster.groups.get_mut(cluster.len) else { break };
@@ -84,7 +86,8 @@ impl Cluster {
         let mut taken = 0_usize;
         while let Some(first) = groups.first() {
             let ahead = Groups(groups);
-            if !ahead.may_hold_anything(text) {
+            if !ahead.may_hold_anything(text) && phone::lead(text, first.start, from) == first.start
+            {
                 return Ok(self.end());
             }
             if self.cut && taken >= REACH {
@@ -102,8 +105,9 @@ impl Cluster {
         Ok(from.max(self.end()))
     }
 
+    /// Where the last group ends; past the first digits of a run that is too long for a group.
     fn end(&self) -> usize {
-        self.groups().last().map_or(0, |group| group.end)
+        self.groups().last().map_or(self.start.saturating_add(MAX_RUN), |group| group.end)
     }
 }
 

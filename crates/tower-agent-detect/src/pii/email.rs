@@ -100,7 +100,10 @@ fn is_letter(text: &Text<'_>, at: usize) -> Result<bool, Unknown> {
 /// hyphen there is the text's.
 fn top_level(text: &Text<'_>, start: usize, label: usize, at: usize) -> Option<usize> {
     let bytes = text.bytes().get(label..at)?;
-    if label == start {
+    let host = text.bytes().get(start..label).unwrap_or_default();
+    // Neither versions nor names of variables are hosts.
+    if !host.iter().any(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80) || host.contains(&b'_')
+    {
         return None;
     }
     if bytes.len() > 4 && bytes.get(..4).is_some_and(|head| head.eq_ignore_ascii_case(b"xn--")) {

@@ -65,3 +65,31 @@ pub(super) fn run_start(text: &Text<'_>, at: usize, from: usize) -> usize {
     }
     start
 }
+
+/// Whether more digits stand around a place, or hexadecimal ones, a space between them.
+pub(super) fn is_among_numbers(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
+    if back(text, start) == b' ' && ends_hexadecimal(text, start.saturating_sub(1)) {
+        return Ok(true);
+    }
+    if peek(text, end)? != b' ' {
+        return Ok(false);
+    }
+    let next = peek(text, end.saturating_add(1))?;
+    if !next.is_ascii_hexdigit() {
+        return Ok(false);
+    }
+    let is_pair = peek(text, end.saturating_add(2))?.is_ascii_hexdigit()
+        && ends_word(text, end.saturating_add(3))?;
+    Ok(next.is_ascii_digit() || is_pair)
+}
+
+/// Whether a short word of hexadecimal digits, one of them decimal, ends before a place.
+fn ends_hexadecimal(text: &Text<'_>, end: usize) -> bool {
+    const MAX_LEN: usize = 6;
+    let before = |behind: usize| back(text, end.saturating_sub(behind));
+    let len = (0..MAX_LEN)
+        .take_while(|behind| *behind < end && before(*behind).is_ascii_hexdigit())
+        .count();
+    before(0).is_ascii_digit()
+        || (0..len).any(|behind| before(behind).is_ascii_digit()) && !is_word(before(len))
+}

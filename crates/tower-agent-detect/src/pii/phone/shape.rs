@@ -75,7 +75,7 @@ impl Number {
         let digits = self.digits.get(..len)?;
         let shape = Shape { parts, digits };
         if self.plus {
-            return shape.is_international(0).then_some(true);
+            return (shape.is_international(0) && !shape.is_fraction()).then_some(true);
         }
         if shape.is_written_out(is_alone) {
             return Some(true);
@@ -145,8 +145,27 @@ impl Shape<'_> {
     /// Whether the shape alone makes this a telephone number.
     fn is_written_out(&self, is_alone: bool) -> bool {
         self.is_north_american(is_alone)
-            || self.parts.len() >= 3 && self.digits.starts_with(b"00") && self.is_international(2)
-            || is_alone && (self.has_trunk_prefix() || self.has_area())
+            || is_alone
+                && !self.is_code_points()
+                && (self.has_exit_code() || self.has_trunk_prefix() || self.has_area())
+    }
+
+    /// Whether this is a country's number behind the zeros that lead abroad.
+    fn has_exit_code(&self) -> bool {
+        let is_dump = self.parts.iter().all(|part| part.len == 2);
+        self.parts.len() >= 3
+            && !is_dump
+            && self.digits.starts_with(b"00")
+            && self.is_international(2)
+    }
+
+    /// Whether all groups are as long as a hexadecimal number of two bytes.
+    fn is_code_points(&self) -> bool {
+        !self.is_enclosed() && self.parts.iter().all(|part| part.len == 4)
+    }
+
+    fn is_fraction(&self) -> bool {
+        self.parts.len() == 2 && self.separator(0) == Some(b'.')
     }
 
     fn is_north_american(&self, is_alone: bool) -> bool {
@@ -179,7 +198,8 @@ impl Shape<'_> {
         let rest = usize::from(self.is_enclosed());
         let separator = if self.parts.len() > 2 { self.separator(rest) } else { self.separator(0) };
         let fits = match separator {
-            Some(b' ' | b'-' | 0) => !matches!(self.lens(), [2, 2, 4, ..]),
+            // A date, or a postal code of the United States.
+            Some(b' ' | b'-' | 0) => !matches!(self.lens(), [2, 2, 4, ..] | [5, 4, 0, ..]),
             Some(b'.') => matches!(self.lens(), [2, 2, 2, 2, 2, 0, ..]),
             _ => false,
         };
