@@ -13,7 +13,8 @@ use serde::Deserialize;
 
 use crate::{
     Confidence, Mask, Rule, RuleError, Set, StreamRedactor,
-    engine::{Engine, Hit},
+    engine::{Allow, Engine, Hit},
+    matcher,
     rule::Spec,
     search::Search,
     span,
@@ -40,6 +41,7 @@ pub struct Finding {
 #[must_use = "a builder does nothing unless it is built"]
 pub struct Builder {
     rules: Vec<Arc<Rule>>,
+    allow: Allow,
     error: Option<RuleError>,
 }
 
@@ -55,12 +57,15 @@ impl Detector {
     /// All rules of this crate.
     pub fn builtin() -> Self {
         static ALL: OnceLock<Detector> = OnceLock::new();
-        ALL.get_or_init(|| Self { engine: Arc::new(Engine::new(builtin().to_vec())) }).clone()
+        ALL.get_or_init(|| Self {
+            engine: Arc::new(Engine::new(builtin().to_vec(), Allow::default())),
+        })
+        .clone()
     }
 
     /// A choice of rules; without a word, all that this crate has.
     pub fn builder() -> Builder {
-        Builder { rules: builtin().to_vec(), error: None }
+        Builder { rules: builtin().to_vec(), allow: Allow::default(), error: None }
     }
 
     /// What the text holds, in order.
@@ -204,15 +209,111 @@ impl Builder {
         self.keep(|rule| rule.set() == set)
     }
 
+    /// Keeps the rules with one of these tags only.
+    pub fn tags<'a>(self, tags: impl IntoIterator<Item = &'a str>) -> Self {
+        let tags: Vec<_> = tags.into_iter().collect();
+        self.keep(|rule| rule.tags().any(|tag| tags.contains(&tag)))
+    }
+
+    /// Keeps these rules only. An id that no rule has is an error.
+    pub fn only<'a>(mut self, ids: impl IntoIterator<Item = &'a str>) -> Self {
+        let ids = self.known(ids);
+        self.keep(|rule| ids.iter().any(|id| *id == rule.id()))
+    }
+
+    /// Drops these rules. An id that no rule has is an error.
+    pub fn without<'a>(mut self, ids: impl IntoIterator<Item = &'a str>) -> Self {
+        let ids = self.known(ids);
+        self.keep(|rule| !ids.iter().any(|id| *id == rule.id()))
+    }
+
+    /// Drops every rule, so that only rules of one's own are left.
+    pub fn none(self) -> Self {
+        self.keep(|_| false)
+    }
+
     /// Adds rules of one's own, written in TOML.
+    ///
+    /// ```
+    /// use tower_agent_detect::Detector;
+    ///
+    /// let detector = Detector::builder().rules_toml(r#"
+    ///     [[rule]]
+    ///     id = "badge"
+    ///     description = "Number of a badge"
+    ///     keywords = ["badge-"]         # how a match begins, in any case; 3 bytes or more
+    ///     pattern = 'badge-[0-9]{6}'    # matches from there on; decides about the case
+    ///
+    ///     [[rule]]
+    ///     id = "locker-code"
+    ///     description = "Code of a locker"
+    ///     key = ["locker"]              # stands in the name that the value is given to
+    ///     value = '[0-9]{4}'
+    /// "#).build()?;
+    /// assert_eq!(detector.mask("badge-123456, locker: 4711"), "[REDACTED:badge], locker: [REDACTED:locker-code]");
+    /// # Ok::<_, tower_agent_detect::RuleError>(())
+    /// ```
+    ///
+    /// | field | of | meaning |
+    /// | --- | --- | --- |
+    /// | `id`, `description` | both | needed; an id has letters, digits, `.`, `_` and `-` |
+    /// | `source`, `tags`, `set` | both | where the format is documented; what it has to do with; `secrets` (default) or `pii` |
+    /// | `confidence` | both | `low`, `medium` or `high` |
+    /// | `keywords`, `pattern` | tokens | as above; `(?<secret>..)` marks what is masked if it is only a part; a class as in `SK[0-9a-f]` stands for all its words |
+    /// | `before` | tokens | a pattern of 64 bytes at most that stands right before the keyword |
+    /// | `border` | tokens | where no letter, digit or `_` may touch the match: `word` (both ends, default), `start`, `end`, `none` |
+    /// | `key`, `value` | names | as above; the engine finds operators, quotes and tags |
+    /// | `also` | names | words that must stand in the name, too |
+    /// | `max` | both | the longest match in bytes; needed if the pattern itself has none |
+    /// | `entropy` | both | the least Shannon entropy of the value, in bits per byte |
+    /// | `checksum` | both | `luhn` or `mod97` |
+    /// | `context` | both | one of these words must stand within 100 bytes before the match |
+    /// | `allow` | both | patterns of values that are none |
+    /// | `hit`, `miss` | both | samples, for whoever tests the rules |
+    ///
+    /// Patterns are those of the [`regex`](https://docs.rs/regex/latest/regex/#syntax) crate, of ASCII. A rule with the id
+    /// of an earlier one takes its place.
     pub fn rules_toml(mut self, toml: &str) -> Self {
         match read(toml)
-            .and_then(|rules| rules.iter().try_for_each(|rule| rule.check()).map(|()| rules))
+            .and_then(|rules| rules.iter().try_for_each(|rule| rule.compile()).map(|()| rules))
         {
-            Ok(rules) => self.rules.extend(rules),
-            Err(error) => self.error = self.error.or(Some(error)),
+            Ok(rules) => {
+                self.rules.retain(|old| rules.iter().all(|rule| rule.id() != old.id()));
+                self.rules.extend(rules);
+            }
+            Err(error) => self.fail(error),
         }
         self
+    }
+
+    /// Values that are never masked, whatever rule finds them, such as well-known samples.
+    pub fn allow_values<'a>(mut self, values: impl IntoIterator<Item = &'a str>) -> Self {
+        self.allow.values.extend(values.into_iter().map(|value| value.as_bytes().to_vec()));
+        self
+    }
+
+    /// A pattern of values that are never masked. It has to match the whole value.
+    pub fn allow_pattern(mut self, pattern: &str) -> Self {
+        match matcher::regex(&format!("\\A(?:{pattern})\\z")) {
+            Ok(pattern) => self.allow.patterns.push(pattern),
+            Err(cause) => {
+                self.fail(RuleError::of("", format!("a pattern of allowed values: {cause}")))
+            }
+        }
+        self
+    }
+
+    fn known<'a>(&mut self, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+        let ids: Vec<_> = ids.into_iter().collect();
+        let unknown = ids.iter().find(|id| self.rules.iter().all(|rule| rule.id() != **id));
+        if let Some(id) = unknown {
+            self.fail(RuleError::of(id, "there is no such rule"));
+        }
+        ids
+    }
+
+    fn fail(&mut self, error: RuleError) {
+        self.error.get_or_insert(error);
     }
 
     fn keep(mut self, keep: impl Fn(&Rule) -> bool) -> Self {
@@ -224,11 +325,11 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// The first rule that makes no sense, and why.
+    /// The first rule or choice that makes no sense, and why.
     pub fn build(self) -> Result<Detector, RuleError> {
         match self.error {
             Some(error) => Err(error),
-            None => Ok(Detector { engine: Arc::new(Engine::new(self.rules)) }),
+            None => Ok(Detector { engine: Arc::new(Engine::new(self.rules, self.allow)) }),
         }
     }
 }

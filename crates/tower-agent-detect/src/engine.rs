@@ -1,6 +1,11 @@
 //! Looks for everything that a choice of rules is about, in whatever of a text has come so far.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use regex_automata::{Input, meta::Regex};
 
 use crate::{
     assign::{self, Value},
@@ -32,7 +37,15 @@ pub(crate) struct Engine {
     /// The rules of what is recognised by code, by their ids.
     built_in: HashMap<String, u32>,
     personal: Personal,
+    allow: Allow,
     tail: Tail,
+}
+
+/// Values that are never masked.
+#[derive(Debug, Default)]
+pub(crate) struct Allow {
+    pub(crate) values: HashSet<Vec<u8>>,
+    pub(crate) patterns: Vec<Regex>,
 }
 
 /// Something that may stand where a word was seen.
@@ -80,7 +93,7 @@ pub(crate) struct Scan {
 }
 
 impl Engine {
-    pub(crate) fn new(rules: Vec<Arc<Rule>>) -> Self {
+    pub(crate) fn new(rules: Vec<Arc<Rule>>, allow: Allow) -> Self {
         let mut words = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut targets: Vec<Vec<Target>> = Vec::new();
@@ -137,6 +150,7 @@ impl Engine {
             targets,
             built_in,
             personal,
+            allow,
             tail,
         }
     }
@@ -368,6 +382,17 @@ impl Engine {
             Some(rule) => (verdict, *rule),
             None => (Verdict::Nothing, 0),
         }
+    }
+}
+
+impl Allow {
+    fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.patterns.is_empty()
+    }
+
+    fn allows(&self, value: Option<&[u8]>) -> bool {
+        let Some(value) = value else { return false };
+        self.values.contains(value) || self.patterns.iter().any(|it| it.is_match(Input::new(value)))
     }
 }
 

@@ -128,7 +128,7 @@ fn ascii() -> syntax::Config {
     syntax::Config::new().unicode(false).utf8(false)
 }
 
-fn regex(pattern: &str) -> Result<Regex, String> {
+pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
     let config = Regex::config().nfa_size_limit(Some(LARGEST)).utf8_empty(false);
     let built = Regex::builder().configure(config).syntax(ascii()).build(pattern);
     built.map_err(|error| cause(&error))

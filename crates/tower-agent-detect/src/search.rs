@@ -30,19 +30,14 @@ impl Search {
     ) -> usize {
         let mut to = bytes.len();
         let mut end = if last { End::Final } else { End::More };
-        let mut from = self.masks_from;
-        while let Some(at) = mask.find(bytes, from) {
-            match mask.standing_at(bytes, at, last) {
-                Standing::No => from = at + 1,
+        for (at, standing) in mask.standings(bytes, self.masks_from, last) {
+            match standing {
                 Standing::Ends(after) => {
                     self.segment(engine, bytes, at, End::Masked);
                     self.scan = Scan::default();
-                    (self.segment, self.after_mask, from) = (after, true, after);
+                    (self.segment, self.after_mask) = (after, true);
                 }
-                Standing::Undecided => {
-                    (to, end) = (at, End::More);
-                    break;
-                }
+                _ => (to, end) = (at, End::More),
             }
         }
         self.masks_from = to;
