@@ -24,6 +24,8 @@ struct Judgement {
     package: GlobMatcher,
     file: GlobMatcher,
     rule: GlobMatcher,
+    /// All lines, if none is named.
+    lines: Vec<usize>,
     real: bool,
 }
 
@@ -78,21 +80,26 @@ impl Judgements {
             package: String,
             file: String,
             rule: String,
+            #[serde(default)]
+            lines: Vec<usize>,
             real: bool,
         }
         let judgements = list::<Raw>(text, "judgement")?.into_iter().map(|raw| {
             let glob = |text: &str| Result::Ok(Glob::new(text)?.compile_matcher());
             let (package, file, rule) = (glob(&raw.package)?, glob(&raw.file)?, glob(&raw.rule)?);
-            Ok(Judgement { package, file, rule, real: raw.real })
+            Ok(Judgement { package, file, rule, lines: raw.lines, real: raw.real })
         });
         Ok(Self { judgements: judgements.collect::<Result<_>>()? })
     }
 
     /// Whether a find is real; nothing where nobody judged it. The first judgement that fits holds.
     #[must_use]
-    pub fn real(&self, package: &str, file: &str, rule: &str) -> Option<bool> {
+    pub fn real(&self, package: &str, file: &str, line: usize, rule: &str) -> Option<bool> {
         let fits = |one: &&Judgement| {
-            one.package.is_match(package) && one.file.is_match(file) && one.rule.is_match(rule)
+            (one.lines.is_empty() || one.lines.contains(&line))
+                && one.rule.is_match(rule)
+                && one.package.is_match(package)
+                && one.file.is_match(file)
         };
         self.judgements.iter().find(fits).map(|one| one.real)
     }
@@ -125,6 +132,7 @@ mod tests {
             package = "one"
             file = "tests/*"
             rule = "email"
+            lines = [3, 4]
             real = false
             [[judgement]]
             package = "*"
@@ -133,9 +141,10 @@ mod tests {
             real = true
         "#;
         let judgements = Judgements::read(text).unwrap();
-        assert_eq!(judgements.real("one", "tests/deep/a.rs", "email"), Some(false));
-        assert_eq!(judgements.real("one", "Cargo.toml", "email"), Some(true));
-        assert_eq!(judgements.real("one", "Cargo.toml", "phone"), None);
+        assert_eq!(judgements.real("one", "tests/deep/a.rs", 4, "email"), Some(false));
+        assert_eq!(judgements.real("one", "tests/deep/a.rs", 5, "email"), Some(true));
+        assert_eq!(judgements.real("one", "Cargo.toml", 3, "email"), Some(true));
+        assert_eq!(judgements.real("one", "Cargo.toml", 3, "phone"), None);
     }
 
     #[test]

@@ -32,8 +32,10 @@ fn rules(report: &Report) -> String {
     let unknown = match report.unknown.as_slice() {
         [] => String::new(),
         rules => format!(
-            "The engine has no rules of these names, so what it finds is found by others: {}.\n\n",
-            list(rules.iter().map(code))
+            "The engine has no rules of these names, so what it finds is found by others: {}. With those of its rules \
+             that are about the same under another name, {} of the negatives are found by their own rule.\n\n",
+            list(rules.iter().map(code)),
+            report.renamed
         ),
     };
     format!(

@@ -11,6 +11,18 @@ pub const AGREED: f64 = 99.0;
 /// Of the negatives, at most so many per cent may be found by the rule that they are samples of.
 pub const FLAGGED: f64 = 1.0;
 
+/// Rules of the corpus, each with rules of the engine that are about the same and have another name.
+const RENAMED: [(&str, &[&str]); 8] = [
+    ("canadian-digital-service-notify-api-key", &["gc-notify-api-key"]),
+    ("curl-auth-header", &["authorization-header", "generic-authorization"]),
+    ("curl-auth-user", &["curl-user"]),
+    ("generic-credential-uri", &["basic-auth-url"]),
+    ("hashicorp-tf-password", &["generic-password"]),
+    ("mailchimp-api-key", &["mailchimp-key"]),
+    ("miro-access-token", &["miro-token"]),
+    ("mongodb-connection-string", &["basic-auth-url"]),
+];
+
 /// What was counted on the samples of secrets.
 #[derive(Debug, Default)]
 pub struct Report {
@@ -20,6 +32,8 @@ pub struct Report {
     pub agreed: Share,
     /// Negatives in which the rule that they are samples of found something.
     pub flagged: Share,
+    /// The same, with rules that are about the same and have another name.
+    pub renamed: Share,
     /// Negatives in which any rule found something. Some hold a secret of another kind.
     pub touched: Share,
     /// Positives and negatives in which a real scanner finds anything, by its name.
@@ -116,6 +130,7 @@ impl Report {
         let flagged = finds.iter().any(|find| find.rule == sample.kind);
         let rule = self.rules.entry(sample.kind.clone()).or_default();
         self.flagged.add(flagged);
+        self.renamed.add(flagged || finds.iter().any(|find| is_renamed(&sample.kind, &find.rule)));
         self.touched.add(!finds.is_empty());
         rule.flagged.add(flagged);
         if flagged {
@@ -125,6 +140,10 @@ impl Report {
             self.others.push((sample.id.clone(), sample.kind.clone(), rules));
         }
     }
+}
+
+fn is_renamed(corpus: &str, rule: &str) -> bool {
+    RENAMED.iter().any(|(name, ours)| *name == corpus && ours.contains(&rule))
 }
 
 impl Sample {

@@ -104,7 +104,7 @@ impl Sources {
             let lines = lines(&text, &finds);
             let place = |(find, line): (Find, usize)| Place {
                 line,
-                real: judgements.real(unversioned(&name), &inner, &find.rule),
+                real: judgements.real(unversioned(&name), &inner, line, &find.rule),
                 package: name.clone(),
                 file: inner.clone(),
                 rule: find.rule,
