@@ -259,11 +259,11 @@ impl Builder {
     /// | `id`, `description` | both | needed; an id has letters, digits, `.`, `_` and `-` |
     /// | `source`, `tags`, `set` | both | where the format is documented; what it has to do with; `secrets` (default) or `pii` |
     /// | `confidence` | both | `low`, `medium` or `high` |
-    /// | `keywords`, `pattern` | tokens | as above; `(?<secret>..)` marks what is masked if it is only a part; a class as in `SK[0-9a-f]` stands for all its words |
+    /// | `keywords`, `pattern` | tokens | as above; without keywords, a match begins where a run of 24 or more of `A-Za-z0-9+/=_-` does; `(?<secret>..)` marks what is masked if it is only a part; a class as in `SK[0-9a-f]` stands for all its words |
     /// | `before` | tokens | a pattern of 64 bytes at most that stands right before the keyword |
     /// | `border` | tokens | where no letter, digit or `_` may touch the match: `word` (both ends, default), `start`, `end`, `none` |
     /// | `key`, `value` | names | as above; the engine finds operators, quotes and tags |
-    /// | `also` | names | words that must stand in the name, too |
+    /// | `also`, `any` | names | words that must all stand in the name, too; words of which one must |
     /// | `max` | both | the longest match in bytes; needed if the pattern itself has none |
     /// | `entropy` | both | the least Shannon entropy of the value, in bits per byte |
     /// | `checksum` | both | `luhn` or `mod97` |
