@@ -257,7 +257,7 @@ fn check(spec: &Spec) -> Result<Way, String> {
     let way = match given {
         (Some(_), None, None) if spec.key.is_empty() => Way::Token,
         (None, Some(_), None) if !spec.key.is_empty() && spec.keywords.is_empty() => Way::Key,
-        (None, None, Some(recogniser)) => return Ok(Way::BuiltIn(recogniser.clone())),
+        (None, None, Some(recogniser)) => return Ok(Way::BuiltIn(*recogniser)),
         _ => return Err("needs either `pattern`, or `key` with `value`".to_owned()),
     };
     let pattern = spec.pattern.as_ref().or(spec.value.as_ref()).map_or("", String::as_str);
