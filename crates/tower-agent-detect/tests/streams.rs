@@ -23,7 +23,9 @@ static MASKS: LazyLock<Vec<(Mask, bool)>> = LazyLock::new(|| {
         (Mask::label(), true),
         (Mask::text("[REDACTED]"), true),
         (Mask::text("***"), true),
-        (Mask::text("XXXX"), true),
+        (Mask::text("[REDACTED:mine]"), true),
+        // What stands beside letters may be there by chance.
+        (Mask::text("XXXX"), false),
         (Mask::text("<masked>"), true),
         (Mask::hash("a key of our own"), true),
         (Mask::keep_last(4), false),

@@ -8,7 +8,7 @@ use crate::{
     engine::Hit,
     json::{self, Leaf, LeafKind},
     judge,
-    mask::Standing,
+    mask::{OPENING, Standing},
 };
 
 /// The longest key that a value is read together with, in bytes.
@@ -61,8 +61,10 @@ impl Detector {
             hit.end = hit.end.saturating_sub(start).min(value.len());
         }
         hits.retain(|hit| hit.start < hit.end);
-        let masked = mask.standing_at(value.as_bytes(), 0, true) == Standing::Ends(value.len());
-        if !masked && judge::is_sensitive_key(key) && judge::is_secret_value(value, quoted) {
+        let masked = mask.standing_at(value.as_bytes(), 0, true) == Standing::Ends(value.len())
+            && self.engine().wrote(mask, Some(value.as_bytes()));
+        let sensitive = judge::is_sensitive_key(behind_mask(key));
+        if !masked && sensitive && judge::is_secret_value(value, quoted) {
             let rule = hits.first().map(|hit| hit.rule).or_else(|| self.named());
             hits = rule.map(|rule| Hit { rule, start: 0, end: value.len() }).into_iter().collect();
         }
@@ -105,6 +107,12 @@ fn write_member(key: &str, value: &str, quoted: bool, room: &mut String) -> usiz
     room.push_str(value);
     room.push_str(quote);
     start
+}
+
+/// What stands in a key behind what was masked in it: the name of a rule says nothing of a value.
+fn behind_mask(key: &str) -> &str {
+    let masked = key.rfind(OPENING).and_then(|at| key.get(at..));
+    masked.and_then(|rest| rest.split_once(']')).map_or(key, |(_, behind)| behind)
 }
 
 #[cfg(test)]
