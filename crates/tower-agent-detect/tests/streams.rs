@@ -52,17 +52,9 @@ static DETECTORS: LazyLock<Vec<Detector>> = LazyLock::new(|| {
     ]
 });
 
-/// Neighbours of one rule are one finding.
-fn spans<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<(String, usize, usize)> {
-    let mut spans: Vec<(String, usize, usize)> = Vec::new();
-    for finding in findings {
-        let (rule, span) = (finding.rule().id(), finding.span());
-        match spans.last_mut() {
-            Some(last) if last.0 == rule && last.2 == span.start => last.2 = span.end,
-            _ => spans.push((rule.to_owned(), span.start, span.end)),
-        }
-    }
-    spans
+fn spans(findings: &[Finding]) -> Vec<(String, usize, usize)> {
+    let span = |it: &Finding| (it.rule().id().to_owned(), it.span().start, it.span().end);
+    findings.iter().map(span).collect()
 }
 
 /// Masks a text in pieces, and checks what must hold after each of them.

@@ -35,7 +35,7 @@ impl Detector {
         let mut room = String::new();
         let masked = json::edit(text, &mut |leaf, value| {
             let hits = self.hits_of_leaf(leaf, value, mask, &mut room);
-            (!hits.is_empty()).then(|| self.write(value, &hits, mask, found))
+            (!hits.is_empty()).then(|| self.replaced(value, &hits, mask, found))
         });
         Some(masked.map_or(Cow::Borrowed(text), Cow::Owned))
     }
@@ -74,24 +74,6 @@ impl Detector {
     fn named(&self) -> Option<u32> {
         let place = |id: &&str| self.rules().iter().position(|rule| rule.id() == *id);
         NAMED.iter().find_map(place).and_then(|place| u32::try_from(place).ok())
-    }
-
-    fn write(&self, text: &str, hits: &[Hit], mask: &Mask, found: &mut dyn FnMut(&Rule)) -> String {
-        let mut out = String::with_capacity(text.len());
-        let mut done = 0;
-        for hit in hits {
-            out.push_str(text.get(done..hit.start).unwrap_or_default());
-            if let Some(rule) = self.rules().get(hit.rule as usize) {
-                mask.write(
-                    &rule.masked(text.get(hit.start..hit.end).unwrap_or_default()),
-                    &mut out,
-                );
-                found(rule);
-            }
-            done = hit.end;
-        }
-        out.push_str(text.get(done..).unwrap_or_default());
-        out
     }
 }
 
