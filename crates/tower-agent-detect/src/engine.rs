@@ -343,8 +343,12 @@ impl Engine {
     fn encoded(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
         let Wrapped { start, end } = run;
         self.base58(text, run, scan);
+        let written = text.bytes().get(start..end).unwrap_or_default();
+        if !decode::holds_text(written) {
+            return;
+        }
         let mut inside = Inside::new();
-        if inside.decode(text.bytes().get(start..end).unwrap_or_default()) {
+        if inside.decode(written) {
             let hits = self.inside(inside.bytes());
             scan.hits.extend(hits.first().map(|hit| Hit { start, end, ..*hit }));
         }
