@@ -361,10 +361,14 @@ impl Engine {
     fn encoded(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
         let Wrapped { start, end } = run;
         self.base58(text, run, scan);
+        let written = text.bytes().get(start..end).unwrap_or_default();
+        if !decode::holds_text(written) {
+            return;
+        }
         let mut inside = Inside::new();
         // What touches a mask may be half of a run.
         let whole = text.before(start).is_ok();
-        if whole && inside.decode(text.bytes().get(start..end).unwrap_or_default()) {
+        if whole && inside.decode(written) {
             let hits = self.inside(&Text::whole(inside.bytes()));
             scan.hits.extend(hits.first().map(|hit| Hit { start, end, ..*hit }));
         }
