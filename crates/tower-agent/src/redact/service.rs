@@ -16,8 +16,8 @@ use super::{
     stream::{Masked, ReplyMask},
 };
 use crate::{
-    Error, ModelBody, ModelRequest, ModelResponse, OperationKind, Output, RunBody,
-    RunRequest, RunResponse, ToolCall, ToolOutput,
+    Error, ModelBody, ModelRequest, ModelResponse, OperationKind, Output, RunBody, RunRequest,
+    RunResponse, ToolCall, ToolOutput,
 };
 
 /// What [`RedactLayer`] makes of a service.
