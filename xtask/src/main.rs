@@ -6,8 +6,11 @@ mod ci;
 mod clients;
 mod command;
 mod deny;
+mod detection;
 mod features;
 mod options;
+mod page;
+mod python;
 mod server;
 mod step;
 mod test;
@@ -29,6 +32,8 @@ cargo xtask <task>
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
   features  check that each feature of each crate compiles alone
   bench     measure the layers and the agent, and write docs/performance.md
+  detection-quality
+            measure what the engine finds, and write docs/detection-quality.md
   ci        fmt, clippy, doc, deny, features, test
 
   --url URL          ask a server that runs already, instead of starting one
@@ -58,6 +63,7 @@ fn run() -> Result {
         "browser" => browser::run(&Workspace::load()?, &options),
         "features" => features::run(&Workspace::load()?),
         "bench" => bench::run(&Workspace::load()?),
+        "detection-quality" => detection::run(&Workspace::load()?),
         "ci" => ci::run(&Workspace::load()?, &options),
         other => Err(format!("no task is called `{other}`; `cargo xtask help` lists them").into()),
     }

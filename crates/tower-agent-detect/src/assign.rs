@@ -28,7 +28,7 @@ pub(crate) enum Operator {
     Comma,
     /// `(` and a quote.
     Call,
-    /// White space after a name that begins with a dash.
+    /// White space after a name that begins with a dash, or after the word `bearer`.
     Flag,
     /// The end of the tag that the name stands in.
     Element,

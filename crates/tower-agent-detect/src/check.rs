@@ -26,6 +26,44 @@ pub(crate) fn contains(text: &[u8], word: &[u8]) -> bool {
     word.is_empty() || text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }
 
+/// What the last word of a name says of its value, if it is no secret: what it was made of, or which one it is.
+const FINGERPRINTS: [&[u8]; 22] = [
+    b"md5",
+    b"sha",
+    b"sha1",
+    b"sha256",
+    b"sha384",
+    b"sha512",
+    b"checksum",
+    b"digest",
+    b"hash",
+    b"commit",
+    b"rev",
+    b"revision",
+    b"integrity",
+    b"etag",
+    b"trace_id",
+    b"traceid",
+    b"span_id",
+    b"spanid",
+    b"request_id",
+    b"requestid",
+    b"h1",
+    b"fingerprint",
+];
+
+/// Whether a name says that its value is a fingerprint of something, and no secret.
+pub(crate) fn is_fingerprint(name: &[u8]) -> bool {
+    let trimmed = name.trim_ascii_end();
+    let name =
+        trimmed.strip_suffix(b"\"").or_else(|| trimmed.strip_suffix(b"'")).unwrap_or(trimmed);
+    FINGERPRINTS.iter().any(|word| {
+        let Some(at) = name.len().checked_sub(word.len()) else { return false };
+        let (before, last) = name.split_at_checked(at).unwrap_or_default();
+        last.eq_ignore_ascii_case(word) && !before.last().is_some_and(u8::is_ascii_alphanumeric)
+    })
+}
+
 /// Whether one of the words stands a little before a place.
 pub(crate) fn context(text: &Text<'_>, at: usize, words: &[String]) -> bool {
     let before = text.bytes().get(at.saturating_sub(CONTEXT)..at).unwrap_or_default();

@@ -56,7 +56,7 @@ const PLAIN: GeneralPurpose = GeneralPurpose::new(
 /// What is written inside, of one stretch.
 #[derive(Debug)]
 pub(crate) struct Inside {
-    bytes: [u8; LONGEST_BASE64],
+    bytes: [u8; LONGEST_BASE64 + 2],
     /// For each byte, where in the stretch it is written; and where the stretch ends.
     places: [u16; LONGEST_ADDRESS + 1],
     length: usize,
@@ -64,7 +64,7 @@ pub(crate) struct Inside {
 
 impl Inside {
     pub(crate) const fn new() -> Self {
-        Self { bytes: [0; LONGEST_BASE64], places: [0; LONGEST_ADDRESS + 1], length: 0 }
+        Self { bytes: [0; LONGEST_BASE64 + 2], places: [0; LONGEST_ADDRESS + 1], length: 0 }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -110,7 +110,7 @@ impl Inside {
         let run = run.get(..run.len() - padding).unwrap_or_default();
         // A single character left over holds no byte.
         let run = run.get(..run.len() - usize::from(run.len() % 4 == 1)).unwrap_or_default();
-        let mut plain = [0; LONGEST_BASE64];
+        let mut plain = [0; LONGEST_BASE64 + 2];
         for (to, byte) in plain.iter_mut().zip(run) {
             *to = match byte {
                 b'-' => b'+',
@@ -204,7 +204,8 @@ pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
             continue;
         }
         let start = start_of_run(text, at, progress.floor, BLOCK, is_base64);
-        match run_end(text, at + BLOCK, start + LONGEST_BASE64, is_base64) {
+        let end = run_end(text, at + BLOCK, start + LONGEST_BASE64, is_base64);
+        match end.and_then(|end| run_end(text, end, end + 2, |byte| byte == b'=')) {
             Ok(end) => {
                 *progress = Progress { from: end, floor: end };
                 if end - start >= SHORTEST_BASE64 {

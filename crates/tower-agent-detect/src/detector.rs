@@ -4,6 +4,7 @@ mod data;
 
 use std::{
     borrow::Cow,
+    collections::HashSet,
     fmt,
     ops::Range,
     sync::{Arc, OnceLock},
@@ -198,6 +199,12 @@ fn builtin() -> &'static [Arc<Rule>] {
     RULES_READ.get_or_init(|| read(RULES).unwrap_or_default())
 }
 
+/// Whether a rule of this crate has the id, chosen or not.
+pub(crate) fn is_built_in(id: &str) -> bool {
+    static IDS: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    IDS.get_or_init(|| builtin().iter().map(|rule| rule.id()).collect()).contains(id)
+}
+
 fn read(toml: &str) -> Result<Vec<Arc<Rule>>, RuleError> {
     let file: File = toml::from_str(toml).map_err(|error| RuleError::of("", error.to_string()))?;
     file.rule.into_iter().map(|spec| Rule::new(spec).map(Arc::new)).collect()
@@ -259,11 +266,11 @@ impl Builder {
     /// | `id`, `description` | both | needed; an id has letters, digits, `.`, `_` and `-` |
     /// | `source`, `tags`, `set` | both | where the format is documented; what it has to do with; `secrets` (default) or `pii` |
     /// | `confidence` | both | `low`, `medium` or `high` |
-    /// | `keywords`, `pattern` | tokens | as above; `(?<secret>..)` marks what is masked if it is only a part; a class as in `SK[0-9a-f]` stands for all its words |
+    /// | `keywords`, `pattern` | tokens | as above; without keywords, a match begins where a run of 24 or more of `A-Za-z0-9+/=_-` does; `(?<secret>..)` marks what is masked if it is only a part; a class as in `SK[0-9a-f]` stands for all its words |
     /// | `before` | tokens | a pattern of 64 bytes at most that stands right before the keyword |
     /// | `border` | tokens | where no letter, digit or `_` may touch the match: `word` (both ends, default), `start`, `end`, `none` |
     /// | `key`, `value` | names | as above; the engine finds operators, quotes and tags |
-    /// | `also` | names | words that must stand in the name, too |
+    /// | `also`, `any` | names | words that must all stand in the name, too; words of which one must |
     /// | `max` | both | the longest match in bytes; needed if the pattern itself has none |
     /// | `entropy` | both | the least Shannon entropy of the value, in bits per byte |
     /// | `checksum` | both | `luhn` or `mod97` |

@@ -11,8 +11,9 @@ use crate::{
     assign::{self, Value},
     check,
     decode::{self, Inside, Progress, Unwrapped, Wrapped},
+    detector::is_built_in,
     filter::{Filter, Kind, Occurrence},
-    judge, key_block,
+    judge, key_block, mask,
     personal::{Personal, Progresses},
     pii::{self, Found},
     recogniser::Recogniser,
@@ -36,6 +37,8 @@ pub(crate) struct Engine {
     targets: Vec<Vec<Target>>,
     /// The rules of what is recognised by code, by their ids.
     built_in: HashMap<String, u32>,
+    /// What may stand where a run of Base64 begins.
+    runs: Vec<u32>,
     personal: Personal,
     allow: Allow,
     tail: Tail,
@@ -108,9 +111,11 @@ impl Engine {
             }
         };
         let mut built_in = HashMap::new();
+        let mut runs = Vec::new();
         let mut personal = Personal::default();
         for (rule, index) in rules.iter().zip(0..) {
             match rule.way {
+                Way::Token if rule.spec.keywords.is_empty() => runs.push(index),
                 Way::Token => rule.words().into_iter().for_each(|it| add(it, Target::Token(index))),
                 Way::Key => rule.words().into_iter().for_each(|it| add(it, Target::Key(index))),
                 Way::BuiltIn(ref recogniser) => {
@@ -149,6 +154,7 @@ impl Engine {
             rules,
             targets,
             built_in,
+            runs,
             personal,
             allow,
             tail,
@@ -157,6 +163,21 @@ impl Engine {
 
     pub(crate) fn rules(&self) -> &[Arc<Rule>] {
         &self.rules
+    }
+
+    /// Whether a text in the form of a placeholder holds nothing but what a mask writes into one.
+    pub(crate) fn wrote(&self, placeholder: Option<&[u8]>) -> bool {
+        let Some(text) = placeholder.and_then(|text| std::str::from_utf8(text).ok()) else {
+            return false;
+        };
+        let parts = text.strip_prefix(mask::OPENING).and_then(|text| text.strip_suffix(']'));
+        // Any other text that stands for a value was chosen by whoever runs this.
+        let Some(parts) = parts else { return true };
+        let mut parts = parts.split(':').skip(1);
+        let known = |id: &str| {
+            id == mask::name("") || self.rules.iter().any(|rule| rule.id() == id) || is_built_in(id)
+        };
+        parts.next().is_none_or(known) && parts.next().is_none_or(mask::is_tag)
     }
 
     /// Looks at what has come since the last time, and at what was undecided.
@@ -176,7 +197,17 @@ impl Engine {
             numbers_from
         });
         settled = settled.min(self.personal_rest(text, scan));
-        if last { settled } else { settled.min(self.tail.hold(text.bytes())) }
+        if !scan.inside {
+            settled = settled.min(self.unwrap(text, scan));
+        }
+        if !self.allow.is_empty() {
+            scan.hits.retain(|hit| !self.allow.allows(text.bytes().get(hit.start..hit.end)));
+        }
+        if last {
+            return settled;
+        }
+        let held = self.tail.hold(text.bytes());
+        settled.min(held).min(pii::tail(text.bytes(), self.personal.kinds))
     }
 
     /// Looks at what the filter saw. Gives how far the text is settled, and where numbers are of interest again.
@@ -296,9 +327,21 @@ impl Engine {
             match decode::base64(text, &mut scan.base64) {
                 Unwrapped::Nothing => return settled,
                 Unwrapped::Undecided(begins) => return settled.min(begins),
-                Unwrapped::Found(run) => self.encoded(text, run, scan),
+                Unwrapped::Found(run) => {
+                    settled = settled.min(self.runs(text, run, scan));
+                    self.encoded(text, run, scan);
+                }
             }
         }
+    }
+
+    /// Tries what has no words to be known by.
+    fn runs(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) -> usize {
+        let start = run.start;
+        let try_one = |rule: &u32| {
+            self.visit(text, Open { target: Target::Token(*rule), start, end: start }, scan)
+        };
+        self.runs.iter().map(try_one).min().unwrap_or(text.len())
     }
 
     #[inline(never)]
@@ -476,15 +519,19 @@ fn key(
     value: &Value,
     keyword: usize,
 ) -> Result<(usize, usize), Stop> {
-    let name = text
-        .bytes()
-        .get(value.name.0.max(keyword.saturating_sub(32))..value.start)
-        .unwrap_or_default();
-    if !rule.spec.also.iter().all(|word| check::contains(name, word.as_bytes())) {
+    let from = value.name.0.max(keyword.saturating_sub(32));
+    let name = text.bytes().get(from..value.start).unwrap_or_default();
+    let has = |word: &String| check::contains(name, word.as_bytes());
+    let spec = &rule.spec;
+    if !spec.also.iter().all(has) || (!spec.any.is_empty() && !spec.any.iter().any(has)) {
+        return Err(Stop::Nothing);
+    }
+    if check::is_fingerprint(text.bytes().get(from..value.operator_at).unwrap_or_default()) {
         return Err(Stop::Nothing);
     }
     let end = rule.matcher().end(text, value.start)?;
-    if text.byte(end)?.is_some_and(is_word) {
+    // What goes on is something else, such as a longer run of Base64.
+    if text.byte(end)?.is_some_and(|next| is_word(next) || matches!(next, b'+' | b'=')) {
         return Err(Stop::Nothing);
     }
     let (start, end) = rule.matcher().secret(text, value.start, end).ok_or(Stop::Nothing)?;

@@ -1,10 +1,5 @@
 //! Finds the places of a text where a rule may have something to say.
 
-#![cfg_attr(
-    not(feature = "__bench"),
-    allow(dead_code, reason = "the engine that asks comes later")
-)]
-
 mod anchors;
 mod buckets;
 mod class;

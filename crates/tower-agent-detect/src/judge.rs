@@ -12,7 +12,7 @@ use crate::{
     text::{Stop, Text, Verdict},
 };
 use case::Case;
-use name::{AUTHORIZATION, Kind, PASSWORD};
+use name::{Kind, PASSWORD};
 use value::{Shape, is_code, is_none, is_prose, is_telling_name};
 
 /// What the generic names have in them. A name is judged where one of these stands.
@@ -43,30 +43,18 @@ pub(crate) fn generic(
     let end = match NAMES.get(word) {
         // The quote behind the word is needed once more.
         Some(&"\"auth\"") => end.saturating_sub(1),
-        Some(&"bearer") if text.byte(end) == Ok(Some(b' ')) => return bearer(text, start, end),
-        Some(&"bearer") if text.byte(end) == Err(Stop::Undecided) => {
-            return (Verdict::Undecided(text.len()), AUTHORIZATION);
-        }
+        // Most words that begin so are about something else, or stand in the list themselves.
+        Some(&"pass") => match text.byte(end) {
+            Ok(Some(byte)) if byte.is_ascii_alphabetic() => return (Verdict::Nothing, PASSWORD),
+            Err(stop) => return (Verdict::stopped(stop, text.len()), PASSWORD),
+            Ok(_) => end,
+        },
         _ => end,
     };
     match value_of_name(text, start, end) {
         Ok(value) => of_value(text, &value),
         Err(verdict) => (verdict, PASSWORD),
     }
-}
-
-/// What stands behind the word `bearer` and a space.
-fn bearer(text: &Text<'_>, start: usize, end: usize) -> (Verdict, &'static str) {
-    let value = Value {
-        start: end.saturating_add(1),
-        operator: Operator::Flag,
-        operator_at: end,
-        quote: None,
-        name: (start, end),
-        name_quoted: false,
-        scheme: false,
-    };
-    of_value(text, &value)
 }
 
 fn of_value(text: &Text<'_>, value: &Value) -> (Verdict, &'static str) {

@@ -15,6 +15,7 @@ mod iban;
 mod ip;
 mod mac;
 mod phone;
+mod quick;
 mod scan;
 mod ssn;
 mod tail;
@@ -131,6 +132,9 @@ pub(crate) enum Progress {
 /// decided; after `Undecided` nothing has been pushed.
 pub(crate) fn number(text: &Text<'_>, at: usize, from: usize, found: &mut Vec<Found>) -> Progress {
     let start = run_start(text, at, from);
+    if let Some(next) = quick::nothing(text, start, from) {
+        return Progress::Next(next);
+    }
     let known = found.len();
     match look(text, start, from, found) {
         Ok(next) => Progress::Next(next),

@@ -99,6 +99,8 @@ pub(crate) struct Spec {
     pub(crate) key: Vec<String>,
     #[serde(default)]
     pub(crate) also: Vec<String>,
+    #[serde(default)]
+    pub(crate) any: Vec<String>,
     pub(crate) value: Option<String>,
     pub(crate) recogniser: Option<Recogniser>,
     pub(crate) max: Option<usize>,
@@ -253,10 +255,10 @@ fn check(spec: &Spec) -> Result<Way, String> {
     }
     let given = (&spec.pattern, &spec.value, &spec.recogniser);
     let way = match given {
-        (Some(_), None, None) if !spec.keywords.is_empty() && spec.key.is_empty() => Way::Token,
+        (Some(_), None, None) if spec.key.is_empty() => Way::Token,
         (None, Some(_), None) if !spec.key.is_empty() && spec.keywords.is_empty() => Way::Key,
-        (None, None, Some(recogniser)) => return Ok(Way::BuiltIn(recogniser.clone())),
-        _ => return Err("needs either `keywords` with `pattern`, or `key` with `value`".to_owned()),
+        (None, None, Some(recogniser)) => return Ok(Way::BuiltIn(*recogniser)),
+        _ => return Err("needs either `pattern`, or `key` with `value`".to_owned()),
     };
     let pattern = spec.pattern.as_ref().or(spec.value.as_ref()).map_or("", String::as_str);
     Pattern::check(pattern, spec.max)?;

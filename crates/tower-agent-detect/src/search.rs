@@ -32,6 +32,8 @@ impl Search {
         let mut end = if last { End::Final } else { End::More };
         for (at, standing) in mask.standings(bytes, self.masks_from, last) {
             match standing {
+                // Whoever writes a value of his own in this form does not get it past.
+                Standing::Ends(after) if !engine.wrote(bytes.get(at..after)) => {}
                 Standing::Ends(after) => {
                     self.segment(engine, bytes, at, End::Masked);
                     self.scan = Scan::default();

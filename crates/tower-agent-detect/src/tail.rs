@@ -13,7 +13,7 @@ pub(crate) const fn is_run(byte: u8) -> bool {
 
 /// A run of these may turn out to be Base64 of something.
 pub(crate) const fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_')
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
 /// Nothing looks further back than this from what makes a run a value, in bytes.

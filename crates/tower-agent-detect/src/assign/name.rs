@@ -54,7 +54,13 @@ fn is_verb(text: &Text<'_>, at: usize) -> Result<bool, Stop> {
 /// Whether what stands before a name says that it is only one word.
 fn is_marked(text: &Text<'_>, start: usize) -> Result<bool, Stop> {
     let name = name_start(text, start)?;
-    Ok(is_flag(text, name)? || is_tag(text, name)?)
+    Ok(is_flag(text, name)? || is_tag(text, name)? || is_scheme(text, start)?)
+}
+
+/// Whether the word `bearer` stands here, which white space alone parts from its value.
+pub(super) fn is_scheme(text: &Text<'_>, start: usize) -> Result<bool, Stop> {
+    let Some(end) = word(text, start, b"bearer")? else { return Ok(false) };
+    Ok(text.byte(end)?.is_some_and(is_blank))
 }
 
 /// Where the name begins that goes on at `start`.

@@ -2,7 +2,7 @@
 
 use super::{
     Operator, SPACE, escaped_quote, is_blank, is_quote, is_space,
-    name::{is_flag, is_tag, name_start},
+    name::{is_flag, is_scheme, is_tag, name_start},
     skip, word,
 };
 use crate::text::{Stop, Text, is_word};
@@ -118,7 +118,7 @@ fn spaced(text: &Text<'_>, start: usize, at: usize, quoted: bool) -> Result<Foun
     }
     if !quoted {
         let name = name_start(text, start)?;
-        if is_flag(text, name)? {
+        if is_flag(text, name)? || is_scheme(text, start)? {
             return if byte == b'-' {
                 Err(Stop::Nothing)
             } else {

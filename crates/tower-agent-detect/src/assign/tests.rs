@@ -96,6 +96,16 @@ fn a_name_of_several_words_needs_a_wide_gap() {
 }
 
 #[test]
+fn the_word_bearer_needs_no_operator() {
+    let text = Text::whole(b"-H 'bearer abc'");
+    for after in [value_after, value_of_name] {
+        let value = after(&text, 4, 10).unwrap();
+        assert_eq!((value.start, value.operator), (11, Operator::Flag));
+        assert_eq!(value_end(&text, &value, 64), Ok(14));
+    }
+}
+
+#[test]
 fn nothing_is_found_without_an_operator() {
     for text in [
         "key",

@@ -134,6 +134,23 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_under_a_key_that_says_secret_is_masked_as_a_whole() {
+        let cases = [
+            (r#"{"password":"hunter2!x9"}"#, r#"{"password":"[REDACTED:generic-password]"}"#),
+            (
+                r#"{"a":{"token":["tr0ub4dor&3x",""]}}"#,
+                r#"{"a":{"token":["[REDACTED:generic-secret]",""]}}"#,
+            ),
+            (r#"{"note":"password","token":null}"#, r#"{"note":"password","token":null}"#),
+            (r#"{"card":4111111111111111}"#, r#"{"card":"[REDACTED:credit-card]"}"#),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(masked(text).0, expected);
+            assert_eq!(masked(expected).0, expected);
+        }
+    }
+
+    #[test]
     fn masking_twice_is_masking_once() {
         let once = masked(&format!("[\"{0}\", {{\"x\": \"{0}, {0}\"}}]", token())).0;
         assert_eq!(masked(&once), (once.clone(), vec![]));

@@ -65,8 +65,8 @@ pub(super) struct Word {
     tail: Box<[u8]>,
 }
 
-/// How dear it is to put one more word to a window that has some.
-const CROWD: f32 = 100.0;
+/// How dear it is to put one more word to a window, by the square of the words it has.
+const CROWD: f32 = 500.0;
 
 impl Anchors {
     pub(super) fn new(words: &[String], numbers: bool) -> Self {
@@ -103,6 +103,13 @@ impl Anchors {
         }
     }
 
+    /// The most words that are tried at one place.
+    #[cfg(test)]
+    pub(super) fn most(&self) -> usize {
+        self.here.most() + self.behind.most()
+    }
+
+    /// The sorts of a window.
     #[inline]
     pub(super) fn sorts(&self, window: Window) -> Sorts {
         self.sorts.get(usize::from(window)).copied().unwrap_or(0)
@@ -213,7 +220,7 @@ impl Making {
         let [old_first, old_second] = *self.weights.get(sort as usize)?;
         let meet = (old_first + weights[0]) * (old_second + weights[1]) - old_first * old_second;
         let crowd = self.crowds.get(usize::from(first)).copied()?;
-        Some(Choice { at, sort, weights, cost: meet + CROWD * crowd as f32 })
+        Some(Choice { at, sort, weights, cost: meet + CROWD * (crowd * crowd) as f32 })
     }
 
     fn enter(&mut self, sort: Sorts, [a, b, c, d, e]: Pattern) {

@@ -35,6 +35,12 @@ impl<E> Buckets<E> {
         Self { buckets, factor, entries: entries.into_iter().map(|(_, entry)| entry).collect() }
     }
 
+    /// The most that belongs to one window.
+    #[cfg(test)]
+    pub(super) fn most(&self) -> usize {
+        self.buckets.iter().map(|bucket| usize::from(bucket.len)).max().unwrap_or(0)
+    }
+
     /// What belongs to a window.
     #[inline]
     pub(super) fn of(&self, window: Window) -> &[E] {

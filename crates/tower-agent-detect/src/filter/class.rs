@@ -31,6 +31,10 @@ pub(super) const fn window([first, second, third]: [u8; 3]) -> Window {
 }
 
 /// The class of each byte.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the compiler evaluates it, and would refuse a wrong index"
+)]
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0_u8;

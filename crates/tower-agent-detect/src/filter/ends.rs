@@ -69,7 +69,7 @@ impl Ends {
         let Some(&[_, third, second, first]) = backwards.first_chunk() else {
             return self.mark(last, THREE);
         };
-        let group = 1 << (last.wrapping_mul(0x9e37) >> 8) % GROUPS;
+        let group = 1 << ((last.wrapping_mul(0x9e37) >> 8) % GROUPS);
         self.mark(last, group);
         self.mark(class::window([first, second, third]), group << ABOUT);
     }

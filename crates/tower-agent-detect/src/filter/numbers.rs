@@ -1,6 +1,10 @@
 //! What a number may begin with.
 
 /// What a byte may be in a number, a bit for each.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the compiler evaluates it, and would refuse a wrong index"
+)]
 const PARTS: [u8; 256] = {
     let mut parts = [0; 256];
     let mut byte = 0_u8;

@@ -146,6 +146,33 @@ fn what_stands_far_behind_may_be_gone() {
     }
 }
 
+#[test]
+fn words_that_look_alike_are_tried_a_few_at_a_time() {
+    let ends = 100..500;
+    let all: Vec<String> = ends.map(|end| format!("company_{}_api_key", base26(end))).collect();
+    let filter = Filter::new(&all, true);
+
+    assert!(filter.anchors.most() <= 16, "{} words are tried at one place", filter.anchors.most());
+}
+
+#[test]
+fn a_text_of_nothing_but_words_reports_each_of_them_once() {
+    let all = words(&["aaa", "aaaa", "aaaaaaaa", "aaaaaaaaaaaaaaaa"]);
+    let filter = Filter::new(&all, true);
+    let text = [b'a'; 5000];
+    let expected: usize = all.iter().map(|word| text.len() - word.len() + 1).sum();
+
+    assert_eq!(whole(&filter, &text).len(), expected);
+    assert_eq!(grown(&filter, &text, &[1]).len(), expected);
+}
+
+fn base26(number: u32) -> String {
+    [number / 676, number / 26, number]
+        .map(|digit| char::from(b'a' + (digit % 26) as u8))
+        .iter()
+        .collect()
+}
+
 /// Letters and signs that meet often, so that random words are in random texts.
 fn dense() -> impl Strategy<Value = String> {
     "[abkey_:/0-]{3,6}|[a-c]{3,12}|[ -~]{3,20}"

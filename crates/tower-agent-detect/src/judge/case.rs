@@ -31,7 +31,7 @@ pub(super) struct Case<'t, 'a> {
 impl Case<'_, '_> {
     pub(super) fn is_secret(&self) -> Result<bool, Stop> {
         let secret = match self.value.quote {
-            _ if self.value.scheme && self.kind.rule == AUTHORIZATION => self.is_credential(),
+            _ if self.is_authorization() => self.is_credential(),
             None if self.value.operator != Operator::Element => self.is_bare_secret()?,
             None => self.is_quoted_secret() && self.is_element()?,
             Some(_) => self.is_quoted_secret(),
@@ -40,11 +40,18 @@ impl Case<'_, '_> {
         Ok(secret && !filler && !is_none(self.bytes, &self.shape))
     }
 
-    /// Behind `Authorization: Bearer`.
+    /// Whether it stands behind words such as `Authorization: Bearer`.
+    fn is_authorization(&self) -> bool {
+        self.value.scheme
+            && self.kind.rule == AUTHORIZATION
+            && self.value.operator != Operator::Flag
+    }
+
     fn is_credential(&self) -> bool {
-        let letters =
-            |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_' | b'=' | b':');
-        self.shape.length >= 4 && (self.shape.is_mixed() || !self.bytes.iter().all(letters))
+        let word = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
+        let rest = self.bytes.iter().skip_while(|byte| word(byte));
+        let ends = rest.copied().all(|byte| matches!(byte, b'=' | b':' | b'.' | b'!' | b'?'));
+        self.shape.length >= 4 && (self.shape.is_mixed() || !ends)
     }
 
     /// Whether a closing tag follows.

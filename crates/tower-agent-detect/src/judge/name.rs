@@ -83,6 +83,9 @@ fn key(last: &[u8], previous: &[u8]) -> Option<Kind> {
         || ends_with(which, b"secret")
         || ends_with(which, b"access");
     let rule = if lists(&["priv", "private"], which) { PRIVATE_KEY } else { API_KEY };
+    if ends_with(which, b"secret") {
+        return Some(Kind { strength: Strength::Strong, rule: SECRET });
+    }
     listed.then_some(Kind { strength: Strength::Medium, rule })
 }
 

@@ -90,7 +90,7 @@ impl Shape {
     pub(super) const fn is_random(&self, least: usize) -> bool {
         let (length, changes) = (self.length, self.changes);
         let distinct = self.set.count_ones() as usize;
-        let mixed = changes * 100 >= length * 28 && (self.digits > 0 || length >= 20);
+        let mixed = changes * 4 >= length && (self.digits > 0 || length >= 20);
         let digits = self.digits >= 4
             && self.digits * 4 >= length
             && self.lower + self.upper > 0
@@ -230,11 +230,18 @@ pub(super) fn is_identifier(value: &[u8]) -> bool {
 pub(super) fn is_telling_name(value: &[u8], shape: &Shape) -> bool {
     let short = ["auth", "key", "pass", "passwd", "pw", "pwd", "tok"];
     let digits = value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    let numbered = digits > 0
+    let numbered = (1..=2).contains(&digits)
         && value.iter().rev().nth(digits).is_some_and(|byte| matches!(byte, b'_' | b'-'));
     is_identifier(value)
         && (shape.digits == 0 || numbered && shape.digits == digits)
-        && (TELLING.stand_in(value) || lists(&short, name::pop(value).1))
+        && (TELLING.stand_in(value) && !is_mine(value) || lists(&short, name::pop(value).1))
+}
+
+/// Whether a name of a secret is one word behind a word that names nothing, as careless secrets are: `mysecret`.
+fn is_mine(value: &[u8]) -> bool {
+    let whose = ["admin", "my", "our", "root", "super", "the", "very"];
+    value.iter().all(u8::is_ascii_lowercase)
+        && whose.iter().any(|word| begins_with(value, word.as_bytes()))
 }
 
 /// Whether a value is a name of several words, without digits.

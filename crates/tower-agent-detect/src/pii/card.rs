@@ -8,18 +8,25 @@ use crate::text::Text;
 
 const MIN_DIGITS: usize = 12;
 const MAX_DIGITS: usize = 19;
+/// The fewest digits of a group.
+const MIN_GROUP: usize = 3;
 /// The most groups a number may be written in.
 const MAX_GROUPS: usize = 6;
 
 /// Looks for a card that begins with the first group.
 pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>, Unknown> {
     let start = groups.first().start;
-    if !matches!(here(text, start), b'1'..=b'6' | b'8') || !begins_number(text, start) {
+    let ahead = groups.take(MAX_GROUPS);
+    if groups.first().len() < MIN_GROUP
+        || !ahead.have(MIN_DIGITS)
+        || !matches!(here(text, start), b'1'..=b'6' | b'8')
+        || !begins_number(text, start)
+    {
         return Ok(None);
     }
     let mut number = Number::default();
     let mut best = None;
-    for (at, group) in groups.0.iter().take(MAX_GROUPS).enumerate() {
+    for (at, group) in ahead.iter().enumerate() {
         if at > 0 && !number.separate(groups.separator(text, at.saturating_sub(1))) {
             break;
         }
@@ -108,7 +115,9 @@ impl Number {
     fn is_usual(&self) -> bool {
         let shape = self.shape.get(..self.groups).unwrap_or_default();
         match shape {
-            [14..=16] => true,
+            // Shorter ones of these are rare, and as long as many counters.
+            [14 | 15] => !matches!(self.digits.first(), Some(b'5' | b'6')),
+            [16] => true,
             [4, 4, 4, 4] => true,
             [4, 4, 4, 4, 3] | [4, 6, 5] | [4, 6, 4] => !self.mixed && self.separator != Some(b'.'),
             _ => false,
@@ -120,7 +129,7 @@ impl Number {
         shape.len() == 1
             || (!self.mixed
                 && self.separator != Some(b'.')
-                && shape.iter().all(|len| (2..=8).contains(len)))
+                && shape.iter().all(|len| (MIN_GROUP..=8).contains(len)))
     }
 }
 

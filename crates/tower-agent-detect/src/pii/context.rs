@@ -73,13 +73,15 @@ impl Word {
         self.bytes.get(self.start..).unwrap_or_default()
     }
 
-    fn push_front(&mut self, byte: u8) {
-        if let Some(start) = self.start.checked_sub(1)
-            && let Some(place) = self.bytes.get_mut(start)
-        {
-            *place = byte.to_ascii_lowercase();
-            self.start = start;
+    fn new(letters: &[u8]) -> Self {
+        let mut word =
+            Self { bytes: [0; Self::MAX], start: Self::MAX.saturating_sub(letters.len()) };
+        let letters = letters.get(letters.len().saturating_sub(Self::MAX)..).unwrap_or_default();
+        if let Some(place) = word.bytes.get_mut(word.start..) {
+            place.copy_from_slice(letters);
+            place.make_ascii_lowercase();
         }
+        word
     }
 }
 
@@ -100,24 +102,27 @@ impl<'t, 'a> Words<'t, 'a> {
         (self.at > self.limit).then(|| here(self.text, self.at.saturating_sub(1)))
     }
 
-    /// How many bytes that are no letters stand before the next word, and whether a line ends among them twice.
-    pub(super) fn gap(&mut self) -> usize {
+    /// Whether no more than so many bytes, none of them a letter, stand before the next word.
+    pub(super) fn is_near(&mut self, most: usize) -> bool {
         let end = self.at;
         while self.byte().is_some_and(|byte| !is_letter(byte)) {
+            if end.saturating_sub(self.at) == most {
+                return false;
+            }
             self.at = self.at.saturating_sub(1);
         }
-        end.saturating_sub(self.at)
+        true
     }
 
     pub(super) fn next(&mut self) -> Option<Word> {
-        self.gap();
-        let mut word = Word { bytes: [0; Word::MAX], start: Word::MAX };
-        while let Some(byte) = self.byte().filter(|byte| is_letter(*byte)) {
-            word.push_front(byte);
+        self.is_near(WINDOW);
+        let end = self.at;
+        while self.byte().is_some_and(is_letter) {
             self.at = self.at.saturating_sub(1);
         }
+        let letters = self.text.bytes().get(self.at..end).unwrap_or_default();
         let is_whole = self.at > self.limit || !is_word(back(self.text, self.at));
-        (word.start < Word::MAX && is_whole).then_some(word)
+        (!letters.is_empty() && is_whole).then(|| Word::new(letters))
     }
 }
 
@@ -142,7 +147,7 @@ pub(super) fn call(text: &Text<'_>, start: usize) -> Call {
     let mut words = Words::before(text, start);
     let (mut reached, mut numbered) = (false, false);
     for at in 0..MAX_WORDS {
-        if words.gap() > MAX_GAP {
+        if !words.is_near(MAX_GAP) {
             break;
         }
         let Some(word) = words.next() else { break };

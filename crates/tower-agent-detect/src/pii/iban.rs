@@ -52,8 +52,9 @@ fn heads(text: &Text<'_>, start: usize, from: usize) -> impl Iterator<Item = usi
             let byte = |ahead: usize| here(text, at.saturating_add(ahead));
             byte(3).is_ascii_digit()
                 && byte(2).is_ascii_digit()
-                && structure([byte(0), byte(1)]).is_some()
+                && byte(0).is_ascii_alphabetic()
                 && begins_word(text, *at)
+                && structure([byte(0), byte(1)]).is_some()
         })
 }
 

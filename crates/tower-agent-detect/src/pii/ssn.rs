@@ -48,12 +48,8 @@ fn stands_alone(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unkno
 /// Whether such a number can have been given out. Two numbers became known by being printed as samples.
 fn is_issued(text: &Text<'_>, groups: &Groups<'_>, parts: usize) -> bool {
     let mut digits = [0_u8; 9];
-    let all = groups
-        .0
-        .iter()
-        .take(parts)
-        .flat_map(|group| group.start..group.end)
-        .map(|at| here(text, at));
+    let all =
+        groups.iter().take(parts).flat_map(|group| group.start..group.end).map(|at| here(text, at));
     for (place, digit) in digits.iter_mut().zip(all) {
         *place = digit;
     }

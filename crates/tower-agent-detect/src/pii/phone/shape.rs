@@ -64,12 +64,7 @@ impl Number {
     }
 
     /// Whether the first groups are a telephone number, and if so, whether their shape alone says so.
-    pub(super) fn judge(
-        &self,
-        count: usize,
-        is_alone: bool,
-        call: &mut dyn FnMut() -> Call,
-    ) -> Option<bool> {
+    pub(super) fn judge(&self, count: usize, is_alone: bool, call: Call) -> Option<bool> {
         let parts = self.parts.get(..count)?;
         let len = parts.iter().map(|part| part.len).sum();
         let digits = self.digits.get(..len)?;
@@ -80,7 +75,7 @@ impl Number {
         if shape.is_written_out(is_alone) {
             return Some(true);
         }
-        (shape.may_be_called() && shape.is_asked_for(call())).then_some(false)
+        (shape.may_be_called() && shape.is_asked_for(call)).then_some(false)
     }
 }
 

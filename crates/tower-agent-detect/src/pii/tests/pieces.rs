@@ -136,7 +136,7 @@ fn piece() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn any_text_says_the_same_in_pieces(pieces in prop::collection::vec(piece(), 1..12)) {

@@ -1,0 +1,66 @@
+//! Most digits are no personal data, and few bytes are enough to say so.
+
+use super::cluster::MIN_DIGITS;
+use super::iban;
+use super::scan::{back, here};
+use crate::text::Text;
+
+/// How many bytes are read to find that there are few digits.
+const MAX_BYTES: usize = 24;
+
+/// Where the digits and separators from `start` on end, if whatever follows they are nothing: the body of an
+/// identifier, or too few digits.
+pub(super) fn nothing(text: &Text<'_>, start: usize, from: usize) -> Option<usize> {
+    let bytes = text.bytes().get(start..)?;
+    let before = back(text, start);
+    if before.is_ascii_alphanumeric() {
+        let run = bytes.iter().take(MAX_BYTES).take_while(|byte| byte.is_ascii_digit()).count();
+        // With a letter these are too many for a group of an address with colons or hyphens.
+        let is_inner = run > 2 && bytes.get(run).is_some_and(|byte| !matches!(byte, b':' | b'.'));
+        return (is_inner && iban::head(text, start, from).is_none())
+            .then(|| start.saturating_add(run));
+    }
+    let len = few(bytes)?;
+    (is_apart(text, start, before) && (before != b' ' || iban::head(text, start, from).is_none()))
+        .then(|| start.saturating_add(len))
+}
+
+/// How long the digits and separators are, if they are too few for anything, and no hexadecimal digits touch them.
+fn few(bytes: &[u8]) -> Option<usize> {
+    let (mut digits, mut dots, mut colons, mut len) = (0, 0, 0, 0);
+    for (at, byte) in bytes.iter().take(MAX_BYTES).enumerate() {
+        match byte {
+            b'0'..=b'9' => {
+                digits += 1;
+                len = at.saturating_add(1);
+            }
+            b'.' => dots += 1,
+            b':' if bytes.get(at.saturating_add(1)).is_none_or(|next| *next == b':') => {
+                return None;
+            }
+            b':' => colons += 1,
+            b' ' | b'-' | b'/' | b'(' | b')' => {}
+            // An address may go on here, unless so many digits touch that they are no group of one.
+            b'a'..=b'f' | b'A'..=b'F' => return (digits == at && is_long(bytes)).then_some(len),
+            _ => return (digits < MIN_DIGITS && dots < 3 && colons < 3).then_some(len),
+        }
+    }
+    None
+}
+
+/// Whether more hexadecimal digits begin here than a group of an address has.
+fn is_long(bytes: &[u8]) -> bool {
+    bytes.get(..5).is_some_and(|bytes| bytes.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Whether nothing before the digits may make them a part of something longer.
+fn is_apart(text: &Text<'_>, start: usize, before: u8) -> bool {
+    let further = here(text, start.saturating_sub(2));
+    match before {
+        b'+' | b'(' | b')' | b'_' => false,
+        b' ' => !matches!(further, b')' | b'0'..=b'9') || start < 2,
+        b'-' | b'.' => start < 2 || !(further.is_ascii_alphanumeric() || further == b')'),
+        b':' => start < 2 || !(further.is_ascii_hexdigit() || further == b':'),
+        _ => true,
+    }
+}
