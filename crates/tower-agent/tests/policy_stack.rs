@@ -30,7 +30,7 @@ fn tools() -> ToolSet {
     let stack = ServiceBuilder::new()
         .layer(AllowListLayer::exact(["read", "fail", "hang"]))
         .layer(TruncateLayer::bytes(120))
-        .layer(RedactLayer::common())
+        .layer(RedactLayer::default())
         .layer(ReportErrorsLayer::new())
         .layer(TimeoutLayer::new(Duration::from_secs(1)));
     ToolSet::builder()

@@ -778,7 +778,7 @@ fn strings() -> impl Strategy<Value = String> {
         Just("\u{1f980}\u{200b}\"\\\n".to_owned()),
         "[a-z \"\\\\:=,é]{0,12}",
     ];
-    prop::collection::vec(secret, 0..4).prop_map(|parts| parts.join(" "))
+    prop::collection::vec(secret, 0..4).prop_map(|parts| parts.join(" and "))
 }
 
 fn values() -> impl Strategy<Value = Value> {
