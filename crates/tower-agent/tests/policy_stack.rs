@@ -75,7 +75,7 @@ async fn the_text_of_an_error_is_masked_after_it_was_reported() {
     let output = call("fail").await;
     assert!(output.outcome.is_failed());
     let text = output.joined_text();
-    assert!(text.contains("no access for [REDACTED]"), "{text}");
+    assert!(text.contains("no access for [REDACTED:aws-access-key-id]"), "{text}");
 }
 
 #[tokio::test(start_paused = true)]

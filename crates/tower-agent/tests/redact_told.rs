@@ -80,8 +80,8 @@ async fn two_layers_add_up_and_each_counts_what_it_masked() {
 
 fn streamed(text: String) -> impl Future<Output = ModelResponse> {
     let model = RedactLayer::default().layer(service_fn(move |_: ModelRequest| {
-        let middle = text.len() / 2;
-        let pieces = [&text[..middle], &text[middle..]]
+        let (head, tail) = text.split_at(text.len() / 2);
+        let pieces = [head, tail]
             .map(|piece| ModelEvent::PartDelta { index: 0, delta: PartDelta::Text(piece.into()) });
         let end = ModelEvent::Finish { reason: FinishReason::Stop };
         let events = pieces.into_iter().chain([end]).map(Ok).collect::<Vec<_>>();
