@@ -1,0 +1,7 @@
+//! What the fuzz targets try, and the texts that they try it on.
+
+pub mod stream;
+#[expect(dead_code, reason = "the tests of the crate share it, and use more of it")]
+#[path = "../../crates/tower-agent-detect/tests/support/mod.rs"]
+mod support;
+pub mod text;
