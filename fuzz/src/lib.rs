@@ -5,3 +5,11 @@ pub mod stream;
 #[path = "../../crates/tower-agent-detect/tests/support/mod.rs"]
 mod support;
 pub mod text;
+
+/// What a fuzz target checks of the pieces of a text.
+pub fn checks(target: &str) -> Option<fn(&[String])> {
+    Some(match target {
+        "stream" => stream::check_pieces,
+        _ => return None,
+    })
+}

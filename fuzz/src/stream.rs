@@ -9,16 +9,20 @@ use crate::text::pieces;
 static MASKS: LazyLock<[Mask; 3]> =
     LazyLock::new(|| [Mask::label(), Mask::text("***"), Mask::hash("a key of a test")]);
 
-/// Panics if a text is masked in another way in pieces, or once more.
+/// Tries the text that an input stands for.
 pub fn check(input: &[u8]) {
-    let pieces = pieces(input, str::to_owned);
+    check_pieces(&pieces(input, str::to_owned));
+}
+
+/// Panics if a text is masked in another way in pieces, or once more.
+pub fn check_pieces(pieces: &[String]) {
     let text = pieces.concat();
     let detector = Detector::builtin();
     for mask in &*MASKS {
         let whole = detector.mask_with(&text, mask);
         let again = detector.mask_with(&whole, mask);
         assert_eq!(again, whole, "{mask:?}: masking twice differs, of {text:?}");
-        let (streamed, found) = streamed(&detector, mask, &pieces);
+        let (streamed, found) = streamed(&detector, mask, pieces);
         assert_eq!(streamed, whole, "{mask:?}: {pieces:?}");
         if format!("{mask:?}") == "Mask(label)" {
             assert_eq!(joined(&found), joined(&detector.find(&text)), "findings of {pieces:?}");
