@@ -122,6 +122,11 @@ impl Mask {
         }
     }
 
+    /// Whether it writes this text for everything.
+    pub(crate) fn is_always(&self, text: &str) -> bool {
+        self.fixed().is_some_and(|fixed| fixed.as_str() == text)
+    }
+
     fn fixed(&self) -> Option<&Fixed> {
         match &self.0 {
             Kind::Text(text) => Some(text),

@@ -6,6 +6,8 @@ use super::scan::{Unknown, back, begins_word, ends_word, here, peek};
 use super::{Found, Kind};
 use crate::text::Text;
 
+mod table;
+
 const MIN_DIGITS: usize = 12;
 const MAX_DIGITS: usize = 19;
 /// The fewest digits of a group.
@@ -35,6 +37,7 @@ pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>
         }
         if let Some(sure) = number.judge(text, start)
             && ends_number(text, group.end)?
+            && !(number.is_bare(sure) && table::is_entry(text, start, group.end)?)
         {
             best = Some(Found { kind: Kind::Card, start, end: group.end, sure });
         }
@@ -115,13 +118,16 @@ impl Number {
     fn is_usual(&self) -> bool {
         let shape = self.shape.get(..self.groups).unwrap_or_default();
         match shape {
-            // Shorter ones of these are rare, and as long as many counters.
-            [14 | 15] => !matches!(self.digits.first(), Some(b'5' | b'6')),
-            [16] => true,
+            [14..=16] => is_common(self.digits.get(..self.len).unwrap_or_default()),
             [4, 4, 4, 4] => true,
             [4, 4, 4, 4, 3] | [4, 6, 5] | [4, 6, 4] => !self.mixed && self.separator != Some(b'.'),
             _ => false,
         }
+    }
+
+    /// Whether nothing but its digits says that this is a card.
+    fn is_bare(&self, sure: bool) -> bool {
+        sure && self.groups == 1
     }
 
     fn may_be_grouped(&self) -> bool {
@@ -144,6 +150,19 @@ fn is_issued(digits: &[u8]) -> bool {
             | (3000..=3059 | 3095 | 3600..=3699 | 3800..=3999, 14..=19)
             | (4000..=4999, 13 | 16 | 18 | 19)
             | (5000..=5099 | 5600..=5899 | 6000..=6999, 12..=19)
+    )
+}
+
+/// Whether a number without separators is one of an issuer whose cards are met everywhere, and as long as those are. Many
+/// counters are as long, and one in ten has the check digit.
+fn is_common(digits: &[u8]) -> bool {
+    let head = digits.iter().take(4).fold(0_u32, |head, digit| head * 10 + u32::from(digit - b'0'));
+    matches!(
+        (head, digits.len()),
+        (3000..=3059 | 3095 | 3600..=3699 | 3800..=3899, 14)
+            | (3400..=3499 | 3700..=3799, 15)
+            | (2221..=2720 | 4000..=4999 | 5100..=5599, 16)
+            | (3528..=3589 | 6011 | 6200..=6299 | 6440..=6599, 16)
     )
 }
 
