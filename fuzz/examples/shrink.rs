@@ -2,15 +2,15 @@
 
 use std::{env, error::Error, fs, panic};
 
-use tower_agent_fuzz::{checks, text::pieces};
+use tower_agent_fuzz::target;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let usage = "usage: shrink TARGET FILE..";
-    let target = env::args().nth(1).ok_or(usage)?;
-    let check = checks(&target).ok_or(usage)?;
+    let name = env::args().nth(1).ok_or(usage)?;
+    let (check, pieces) = target(&name).ok_or(usage)?;
     panic::set_hook(Box::new(|_| {}));
     for file in env::args().skip(2) {
-        let mut pieces = pieces(&fs::read(&file)?, str::to_owned);
+        let mut pieces = pieces(&fs::read(&file)?);
         match failure(check, &pieces) {
             None => println!("{file} passes"),
             Some(first) => {
