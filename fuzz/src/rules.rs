@@ -7,7 +7,7 @@ use tower_agent_detect::{Detector, Mask};
 use crate::text::{SAMPLES, text};
 
 /// Every third sample, and a text of which a wrong rule could make much work.
-static TEXT: LazyLock<String> = LazyLock::new(|| {
+pub static TEXT: LazyLock<String> = LazyLock::new(|| {
     let mut text = SAMPLES.iter().step_by(7).map(String::as_str).collect::<Vec<_>>().join("\n");
     text.push_str(&"badge-123456 locker: 4711, ".repeat(20));
     text.push_str(&"a".repeat(2000));
