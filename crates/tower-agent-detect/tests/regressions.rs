@@ -38,3 +38,19 @@ fn a_stream_waits_for_a_value_of_which_it_does_not_know_the_rule_yet() {
         }
     }
 }
+
+#[test]
+fn keywords_that_stand_for_too_many_words_are_refused_before_they_are_written_out() {
+    let cases = [
+        ("[a-z]".repeat(8), "the keywords stand for more than 4096 words"),
+        (format!("[{}]", "a".repeat(600)), "a keyword is longer than 512 bytes"),
+        ("[a]".repeat(200), "a keyword is longer than 512 bytes"),
+    ];
+    for (word, cause) in cases {
+        let rule = format!(
+            "[[rule]]\nid = 'x'\ndescription = 'x'\nkeywords = ['{word}']\npattern = 'abc'"
+        );
+        let error = Detector::builder().rules_toml(&rule).build().unwrap_err();
+        assert_eq!(error.to_string(), format!("rule `x`: {cause}"));
+    }
+}
