@@ -38,7 +38,7 @@ pub(crate) enum Unwrapped {
 /// How much of an address is read at once, in bytes.
 const LONGEST_ADDRESS: usize = 1024;
 /// What is shorter in Base64 holds no secret that would be known without its name.
-const SHORTEST_BASE64: usize = 24;
+pub(crate) const SHORTEST_BASE64: usize = 24;
 /// Every run of [`SHORTEST_BASE64`] bytes covers two whole blocks of this length, wherever it begins.
 const BLOCK: usize = 8;
 /// How many bytes are judged at once.

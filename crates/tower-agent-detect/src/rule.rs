@@ -5,6 +5,7 @@ use std::{fmt, sync::OnceLock};
 use serde::Deserialize;
 
 use crate::{
+    decode::SHORTEST_BASE64 as SHORTEST_RUN,
     mask::Masked,
     matcher::{Matcher, Pattern},
     recogniser::Recogniser,
@@ -264,7 +265,10 @@ fn check(spec: &Spec) -> Result<Way, String> {
         _ => return Err("needs either `pattern`, or `key` with `value`".to_owned()),
     };
     let pattern = spec.pattern.as_ref().or(spec.value.as_ref()).map_or("", String::as_str);
-    Pattern::check(pattern, spec.max)?;
+    let least = Pattern::check(pattern, spec.max)?;
+    if way == Way::Token && spec.keywords.is_empty() && least < SHORTEST_RUN {
+        return Err(format!("without `keywords`, the pattern matches {SHORTEST_RUN} bytes or more"));
+    }
     if let Some(before) = &spec.before {
         if way == Way::Key {
             return Err("`before` goes with `keywords` only".to_owned());
