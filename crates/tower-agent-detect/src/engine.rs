@@ -429,9 +429,11 @@ impl Engine {
     /// A value that is known by a name which says that it is secret.
     fn name(&self, text: &Text<'_>, name: u32, start: usize, end: usize) -> (Verdict, u32) {
         let (verdict, id) = judge::generic(text, name as usize, start, end);
-        match self.built_in.get(id) {
-            Some(rule) => (verdict, *rule),
-            None => (Verdict::Nothing, 0),
+        match (self.built_in.get(id), verdict) {
+            (Some(rule), _) => (verdict, *rule),
+            // Which rule it is may be undecided, too.
+            (None, Verdict::Undecided(_)) => (verdict, 0),
+            (None, _) => (Verdict::Nothing, 0),
         }
     }
 }
