@@ -79,7 +79,7 @@ fn quad(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
     Ok(Some(at))
 }
 
-/// Whether the word before a number says that it counts versions or sections.
+/// Whether the word before a number says that it counts versions, such as those of browsers, or sections.
 fn is_version(text: &Text<'_>, start: usize) -> bool {
     let mut words = Words::before(text, start);
     if !words.is_near(6) {
@@ -88,6 +88,8 @@ fn is_version(text: &Text<'_>, start: usize) -> bool {
     words.next().is_some_and(|word| {
         let word = word.as_bytes();
         has(word, b"version")
+            || has(word, b"chrom")
+            || matches!(word, b"edg" | b"edga" | b"opr" | b"crios" | b"safari" | b"electron")
             || matches!(
                 word,
                 b"v" | b"ver" | b"release" | b"section" | b"sections" | b"sec" | b"chapter"
