@@ -5,7 +5,7 @@ use std::{fmt, sync::OnceLock};
 use serde::Deserialize;
 
 use crate::{
-    tail::SHORTEST_BASE64 as SHORTEST_RUN,
+    decode::SHORTEST_BASE64 as SHORTEST_RUN,
     mask::Masked,
     matcher::{Matcher, Pattern},
     recogniser::Recogniser,
@@ -267,7 +267,9 @@ fn check(spec: &Spec) -> Result<Way, String> {
     let pattern = spec.pattern.as_ref().or(spec.value.as_ref()).map_or("", String::as_str);
     let least = Pattern::check(pattern, spec.max)?;
     if way == Way::Token && spec.keywords.is_empty() && least < SHORTEST_RUN {
-        return Err(format!("without `keywords`, the pattern matches {SHORTEST_RUN} bytes or more"));
+        return Err(format!(
+            "without `keywords`, the pattern matches {SHORTEST_RUN} bytes or more"
+        ));
     }
     if let Some(before) = &spec.before {
         if way == Way::Key {
