@@ -71,10 +71,18 @@ impl Detector {
 
     /// What the text holds, in order.
     pub fn find(&self, text: &str) -> Vec<Finding> {
-        let hits = self.hits(text, &Mask::label());
-        hits.into_iter()
-            .filter_map(|hit| Some(Finding::new(self.rules().get(hit.rule as usize)?, hit)))
-            .collect()
+        let mut findings: Vec<Finding> = Vec::new();
+        let mut last = None;
+        for hit in self.hits(text, &Mask::label()) {
+            let Some(rule) = self.rules().get(hit.rule as usize) else { continue };
+            let goes_on = last.is_some_and(|last| span::goes_on(last, hit));
+            last = Some(hit);
+            match findings.last_mut().filter(|_| goes_on) {
+                Some(finding) => finding.extend(hit.end),
+                None => findings.push(Finding::new(rule, hit)),
+            }
+        }
+        findings
     }
 
     /// The text with everything masked by [labels](Mask::label); the very text if there is nothing.
@@ -88,20 +96,33 @@ impl Detector {
         if hits.is_empty() {
             return Cow::Borrowed(text);
         }
+        Cow::Owned(self.replaced(text, &hits, mask, &mut |_| {}))
+    }
+
+    /// The text with its hits masked.
+    fn replaced(
+        &self,
+        text: &str,
+        hits: &[Hit],
+        mask: &Mask,
+        found: &mut dyn FnMut(&Rule),
+    ) -> String {
         let mut out = String::with_capacity(text.len());
         let mut done = 0;
-        for hit in hits {
+        let mut last = None;
+        for &hit in hits {
             out.push_str(text.get(done..hit.start).unwrap_or_default());
-            if let Some(rule) = self.rules().get(hit.rule as usize) {
-                mask.write(
-                    &rule.masked(text.get(hit.start..hit.end).unwrap_or_default()),
-                    &mut out,
-                );
+            let goes_on = last.is_some_and(|last| span::goes_on(last, hit));
+            if let Some(rule) = self.rules().get(hit.rule as usize).filter(|_| !goes_on) {
+                let value = text.get(hit.start..hit.end).unwrap_or_default();
+                mask.write(&rule.masked(value), &mut out);
+                found(rule);
             }
             done = hit.end;
+            last = Some(hit);
         }
         out.push_str(text.get(done..).unwrap_or_default());
-        Cow::Owned(out)
+        out
     }
 
     /// Masks a text that comes in pieces.
@@ -169,6 +190,11 @@ impl fmt::Debug for Detector {
 impl Finding {
     pub(crate) fn new(rule: &Arc<Rule>, hit: Hit) -> Self {
         Self { rule: Arc::clone(rule), span: hit.start..hit.end }
+    }
+
+    /// Takes in what goes on behind it, up to a place.
+    pub(crate) const fn extend(&mut self, end: usize) {
+        self.span.end = end;
     }
 
     /// What found it.

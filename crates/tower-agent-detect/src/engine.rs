@@ -13,7 +13,8 @@ use crate::{
     decode::{self, Inside, Progress, Unwrapped, Wrapped},
     detector::is_built_in,
     filter::{Filter, Kind, Occurrence},
-    judge, key_block, mask,
+    judge, key_block,
+    mask::{self, Mask},
     personal::{Personal, Progresses},
     pii::{self, Found},
     recogniser::Recogniser,
@@ -166,13 +167,13 @@ impl Engine {
     }
 
     /// Whether a text in the form of a placeholder holds nothing but what a mask writes into one.
-    pub(crate) fn wrote(&self, placeholder: Option<&[u8]>) -> bool {
+    pub(crate) fn wrote(&self, mask: &Mask, placeholder: Option<&[u8]>) -> bool {
         let Some(text) = placeholder.and_then(|text| std::str::from_utf8(text).ok()) else {
             return false;
         };
         let parts = text.strip_prefix(mask::OPENING).and_then(|text| text.strip_suffix(']'));
         // Any other text that stands for a value was chosen by whoever runs this.
-        let Some(parts) = parts else { return true };
+        let Some(parts) = parts.filter(|_| !mask.is_always(text)) else { return true };
         let mut parts = parts.split(':').skip(1);
         let known = |id: &str| {
             id == mask::name("") || self.rules.iter().any(|rule| rule.id() == id) || is_built_in(id)
@@ -348,7 +349,8 @@ impl Engine {
     fn escaped(&self, text: &Text<'_>, stretch: Wrapped, scan: &mut Scan) {
         let mut inside = Inside::new();
         inside.unescape(text, stretch);
-        for hit in self.inside(inside.bytes()) {
+        let after_mask = text.before(stretch.start).is_err();
+        for hit in self.inside(&Text::new(inside.bytes(), after_mask, End::Final)) {
             let (start, end) = inside.written(stretch, hit.start, hit.end);
             scan.hits.push(Hit { start, end, ..hit });
         }
@@ -359,9 +361,15 @@ impl Engine {
     fn encoded(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
         let Wrapped { start, end } = run;
         self.base58(text, run, scan);
+        let written = text.bytes().get(start..end).unwrap_or_default();
+        if !decode::holds_text(written) {
+            return;
+        }
         let mut inside = Inside::new();
-        if inside.decode(text.bytes().get(start..end).unwrap_or_default()) {
-            let hits = self.inside(inside.bytes());
+        // What touches a mask may be half of a run.
+        let whole = text.before(start).is_ok();
+        if whole && inside.decode(written) {
+            let hits = self.inside(&Text::whole(inside.bytes()));
             scan.hits.extend(hits.first().map(|hit| Hit { start, end, ..*hit }));
         }
     }
@@ -381,9 +389,9 @@ impl Engine {
         }
     }
 
-    fn inside(&self, bytes: &[u8]) -> Vec<Hit> {
+    fn inside(&self, text: &Text<'_>) -> Vec<Hit> {
         let mut scan = Scan { inside: true, ..Scan::default() };
-        self.advance(&Text::whole(bytes), &mut scan);
+        self.advance(text, &mut scan);
         scan.hits
     }
 
@@ -421,9 +429,11 @@ impl Engine {
     /// A value that is known by a name which says that it is secret.
     fn name(&self, text: &Text<'_>, name: u32, start: usize, end: usize) -> (Verdict, u32) {
         let (verdict, id) = judge::generic(text, name as usize, start, end);
-        match self.built_in.get(id) {
-            Some(rule) => (verdict, *rule),
-            None => (Verdict::Nothing, 0),
+        match (self.built_in.get(id), verdict) {
+            (Some(rule), _) => (verdict, *rule),
+            // Which rule it is may be undecided, too.
+            (None, Verdict::Undecided(_)) => (verdict, 0),
+            (None, _) => (Verdict::Nothing, 0),
         }
     }
 }

@@ -55,8 +55,8 @@ impl Mask {
 
     /// The same text for everything, taken literally. An empty text is `[REDACTED]`.
     ///
-    /// The text counts as masked already where it stands by itself: `XXXX` does, `aXXXXb` and `XXXXXXXX` do not. A text of fewer
-    /// than 3 bytes never counts, as it may stand within a secret by chance.
+    /// The text counts as masked already where it stands by itself: `XXXX` does, and so does `XXXXXXXX`, which may be two of it, but
+    /// `aXXXXb` and `XXXXX` do not. A text of fewer than 3 bytes never counts, as it may stand within a secret by chance.
     #[must_use]
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Self(Kind::Text(Arc::new(Fixed::new(text.into()))))
@@ -120,6 +120,11 @@ impl Mask {
                 None => label(found.rule, out),
             },
         }
+    }
+
+    /// Whether it writes this text for everything.
+    pub(crate) fn is_always(&self, text: &str) -> bool {
+        self.fixed().is_some_and(|fixed| fixed.as_str() == text)
     }
 
     fn fixed(&self) -> Option<&Fixed> {

@@ -279,5 +279,6 @@ fn zone(text: &Text<'_>, start: usize, end: usize) -> Result<usize, Unknown> {
     while at.saturating_sub(name) < MAX_ZONE && is_word(peek(text, at)?) {
         at = at.saturating_add(1);
     }
-    Ok(if at > name { at } else { end })
+    // Behind the end of the text stands a mask.
+    Ok(if at > name && at <= text.len() { at } else { end })
 }
