@@ -249,7 +249,7 @@ fn panics<T>(_: &mut T) {
 
 /// It looks everywhere.
 fn redact() -> RedactLayer {
-    RedactLayer::all().arguments(Arguments::Vault).trusted(["t"])
+    RedactLayer::all().arguments(Arguments::Vault).trusted(["probe"])
 }
 
 fn hook_list<O: Operation>() -> HookList<O> {

@@ -8,10 +8,11 @@ mod texts;
 use std::sync::LazyLock;
 
 use proptest::{prelude::*, sample::select};
+use serde::Deserialize;
 use tower_agent_detect::{Detector, Finding, Mask, Set, StreamRedactor};
 
 use crate::{
-    support::{expand, streamed},
+    support::expand,
     texts::{cases, long_text, pieces, sizes, text},
 };
 
@@ -126,5 +127,114 @@ proptest! {
         detector in select(&DETECTORS[..]),
     ) {
         check(&detector, &mask.0, mask.1, &text, &sizes);
+    }
+}
+
+#[derive(Deserialize)]
+struct Cases {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    text: String,
+    #[serde(default = "once")]
+    times: usize,
+}
+
+const fn once() -> usize {
+    1
+}
+
+#[test]
+fn what_was_wrong_once_stays_right() {
+    let cases: Cases = toml::from_str(include_str!("data/streams.toml")).unwrap();
+    for case in cases.case {
+        let text = expand(&case.text).repeat(case.times);
+        println!("{}", case.name);
+        for detector in &*DETECTORS {
+            for (mask, again) in &*MASKS {
+                for sizes in [vec![997], vec![4_097, 0, 3]] {
+                    check(detector, mask, *again, &text, &sizes);
+                }
+                if text.len() < 1_000 {
+                    check(detector, mask, *again, &text, &[1]);
+                }
+            }
+        }
+    }
+}
+
+/// Words of which none begins anything.
+fn plain() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        select(vec![
+            "the", "house", "Of", "glass", "stood", "there", "for", "years", "and", "nobody",
+            "lived", "in", "it"
+        ])
+        .prop_map(str::to_owned),
+        "[g-zG-Z]{1,12}",
+        Just("\u{5bc6}\u{5bc6}".to_owned()),
+        Just("\u{e9}t\u{e9}".to_owned()),
+    ];
+    prop::collection::vec(word, 1..30).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn nothing_is_held_of_a_sentence_that_has_ended(text in plain(), sizes in sizes(), end in select(vec![". ", "\n", ".\n", "! ", "? ", ", ", " "])) {
+        let text = text + end;
+        let mut stream = Detector::builtin().stream(Mask::label());
+        let mut out = String::new();
+        for piece in pieces(&text, &sizes) {
+            stream.push(piece, &mut out);
+            // Half a word may become something, a few words may not.
+            prop_assert!(stream.held() <= 14, "{} of {text:?}", stream.held());
+        }
+        prop_assert_eq!(stream.held(), 0, "{:?}", text);
+        prop_assert_eq!(&out, &text);
+    }
+
+    #[test]
+    fn what_is_masked_goes_out_as_soon_as_a_line_has_ended(text in text()) {
+        let detector = Detector::builtin();
+        // Neither quotes nor blocks, which may go on in the next line.
+        let text: String = text.chars().filter(|letter| letter.is_ascii_alphanumeric() || " =:_".contains(*letter)).collect();
+        let text = format!("{text}\nand then\n");
+        let mut stream = detector.stream(Mask::label());
+        let mut out = String::new();
+        stream.push(&text, &mut out);
+        prop_assert_eq!(stream.held(), 0, "{:?}", text);
+        stream.finish(&mut out);
+        prop_assert_eq!(out, detector.mask(&text));
+    }
+
+    #[test]
+    fn the_next_text_of_a_stream_begins_anew(texts in prop::collection::vec(text(), 1..5), sizes in sizes()) {
+        let detector = Detector::builtin();
+        let mut stream = detector.stream(Mask::label());
+        let mut before = 0;
+        for text in &texts {
+            let out = checked_stream(&mut stream, &pieces(text, &sizes));
+            prop_assert_eq!(out, detector.mask(text));
+            let found = spans(&stream.take_findings());
+            let expected = spans(&detector.find(text));
+            let moved: Vec<_> = expected.into_iter().map(|(rule, start, end)| (rule, start + before, end + before)).collect();
+            prop_assert_eq!(found, moved);
+            before += text.len();
+        }
+        let mut nothing = String::new();
+        stream.finish(&mut nothing);
+        prop_assert_eq!(nothing, "");
+    }
+
+    #[test]
+    fn any_bytes_and_any_characters_are_masked_alike(bytes in prop::collection::vec(any::<u8>(), 0..600), text in any::<String>(), sizes in sizes()) {
+        for text in [String::from_utf8_lossy(&bytes).into_owned(), text] {
+            check(&Detector::builtin(), &Mask::label(), true, &text, &sizes);
+        }
     }
 }

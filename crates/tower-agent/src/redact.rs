@@ -107,6 +107,7 @@
 
 mod arguments;
 mod call;
+mod copies;
 mod findings;
 mod hold;
 mod policy;

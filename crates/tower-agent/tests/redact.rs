@@ -181,12 +181,14 @@ fn bad_rules_are_errors_of_the_builder() {
     for (rule, part) in [
         ("pattern = '('\nkeywords = [\"abc\"]", "mine"),
         ("pattern = 'abc'\nkeywords = [\"ab\"]", "mine"),
-        ("pattern = 'abc'", "mine"),
+        ("keywords = [\"abc\"]", "mine"),
         ("nonsense = 1", "nonsense"),
     ] {
         let toml = format!("[[rule]]\nid = \"mine\"\ndescription = \"x\"\n{rule}");
-        let error = Detector::builder().rules_toml(&toml).build().unwrap_err().to_string();
-        assert!(error.contains(part), "{error}");
+        let Err(error) = Detector::builder().rules_toml(&toml).build() else {
+            panic!("{rule} was taken");
+        };
+        assert!(error.to_string().contains(part), "{error}");
     }
     assert!(Detector::builder().without(["no-such-rule"]).build().is_err());
 }
@@ -689,6 +691,28 @@ fn raw_events_of_a_dialect_are_no_way_around_the_mask() {
     let shown = format!("{events:?}");
     assert!(!shown.contains(&key()), "{shown}");
     assert_eq!(shown.matches("[REDACTED]").count(), 4, "{shown}");
+}
+
+#[test]
+fn a_copy_of_the_reasoning_beside_the_message_is_masked_also_where_it_lies_in_pieces() {
+    let (head, tail) = ("the key is AKIAQ3EGRX", "Z7PL2MVTK5, keep it");
+    let extra = || {
+        Json::from(json!({"reasoning_details": [
+            {"type": "reasoning.text", "text": head}, {"type": "reasoning.text", "text": tail}, {"id": 1},
+        ]}))
+    };
+    let masked = json!({"reasoning_details": [
+        {"type": "reasoning.text", "text": "the key is [REDACTED], keep it"},
+        {"type": "reasoning.text", "text": ""},
+        {"id": 1},
+    ]});
+    let whole = Message::assistant("ok").with_extra(Some(extra()));
+    let reply = block_on(reply_through(secrets(), whole));
+    assert_eq!(reply.message.extra().unwrap().value().unwrap(), &masked);
+
+    let events = streamed(secrets(), vec![Ok(ModelEvent::MessageExtra { extra: extra() })]);
+    let [Ok(ModelEvent::MessageExtra { extra })] = events.as_slice() else { panic!("{events:?}") };
+    assert_eq!(extra.value().unwrap(), &masked);
 }
 
 // Runs.

@@ -94,7 +94,7 @@ impl Token {
         }
         let Some(address) = Address::read(text, self.start)? else { return Ok(None) };
         if !address.is_complete()
-            || !address.is_plausible(text, self.start)
+            || !address.is_plausible(text, self.start)?
             || !ends_address(text, address.end)?
         {
             return Ok(None);
@@ -109,7 +109,10 @@ impl Token {
         let before = back(text, self.start);
         let is_path = here(text, self.start) == b':'
             && matches!(before, b'>' | b')' | b']' | b'}' | b'$' | b'<');
-        begins_word(text, self.start) && !matches!(before, b':' | b'.') && !is_path
+        let further = back(text, self.start.saturating_sub(1));
+        let is_labelled =
+            before == b':' && further.is_ascii_alphabetic() && !further.is_ascii_hexdigit();
+        begins_word(text, self.start) && (is_labelled || !matches!(before, b':' | b'.')) && !is_path
     }
 }
 
@@ -221,29 +224,36 @@ impl Address {
     }
 
     /// Whether this looks like an address and not like a path such as `a::b` or a ratio.
-    fn is_plausible(&self, text: &Text<'_>, start: usize) -> bool {
+    fn is_plausible(&self, text: &Text<'_>, start: usize) -> Result<bool, Unknown> {
         if !self.digits {
-            return false;
+            return Ok(false);
         }
         if self.dotted || !self.compressed {
-            return self.uneven;
+            return Ok(self.uneven);
         }
         let head = [0, 1, 2, 3, 4]
             .map(|ahead| here(text, start.saturating_add(ahead)).to_ascii_lowercase());
-        match head {
+        Ok(match head {
             [b':', b':', b'f', b'3' | b'6', _] => false,
-            [b':', b':', ..] if self.groups > 1 => true,
-            // Times, pages and places in files are written so, too.
             [b':', b':', first, ..] => {
-                first.is_ascii_digit()
-                    && (self.end == start.saturating_add(3) && matches!(first, b'0' | b'1')
-                        || back(text, start) == b'['
-                        || Sign::before(text, start) == Sign::Address)
+                self.groups > 1 || first.is_ascii_digit() && self.is_lone_group(text, start)?
             }
             [b'2' | b'3', _, _, _, b':'] | [b'f', b'c' | b'd' | b'e' | b'f', _, _, b':'] => true,
             [b'6', b'4', b':', b'f', b'f'] | [b'1', b'0', b'0', b':', b':'] => true,
             _ => self.groups >= 4,
-        }
+        })
+    }
+
+    /// Whether two colons and one group are an address: times, pages and places in files are written so, too.
+    fn is_lone_group(&self, text: &Text<'_>, start: usize) -> Result<bool, Unknown> {
+        let first = start.saturating_add(2);
+        let is_known =
+            self.end == first.saturating_add(1) && matches!(here(text, first), b'0' | b'1');
+        Ok(is_known
+            || back(text, start) == b'['
+            || Sign::before(text, start) == Sign::Address
+            || peek(text, self.end)? == b'/'
+                && peek(text, self.end.saturating_add(1))?.is_ascii_digit())
     }
 }
 

@@ -87,8 +87,8 @@ fn may_begin(text: &Text<'_>, start: usize) -> bool {
     let before = back(text, start);
     let further = back(text, start.saturating_sub(1));
     match here(text, start) {
-        b'+' => !is_word(before) && !matches!(before, b')' | b']' | b'+' | b'.' | b'\\'),
-        b'(' => !is_word(before),
+        b'+' => begins_word(text, start) && !matches!(before, b')' | b']' | b'+' | b'.' | b'\\'),
+        b'(' => begins_word(text, start),
         _ => {
             begins_word(text, start)
                 && !matches!(before, b'+' | b'$' | b'%' | b'\\' | b'*' | b'^')

@@ -2,7 +2,7 @@
 
 use super::cluster::MIN_DIGITS;
 use super::iban;
-use super::scan::{back, here};
+use super::scan::{back, begins_word, here};
 use crate::text::Text;
 
 /// How many bytes are read to find that there are few digits.
@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 24;
 pub(super) fn nothing(text: &Text<'_>, start: usize, from: usize) -> Option<usize> {
     let bytes = text.bytes().get(start..)?;
     let before = back(text, start);
-    if before.is_ascii_alphanumeric() {
+    if before.is_ascii_alphanumeric() && !begins_word(text, start) {
         let run = bytes.iter().take(MAX_BYTES).take_while(|byte| byte.is_ascii_digit()).count();
         // With a letter these are too many for a group of an address with colons or hyphens.
         let is_inner = run > 2 && bytes.get(run).is_some_and(|byte| !matches!(byte, b':' | b'.'));

@@ -112,9 +112,10 @@ impl Call {
         }
         let search = |walk: &mut Walk<'_>| {
             let message = walk.message(&reply.message, parts);
-            let extra = parts.text.then(|| walk.some_json(reply.extra.as_ref())).flatten();
+            let extra = reply.extra.as_ref().filter(|_| parts.text);
+            let extra = extra.and_then(|extra| walk.extra(extra)).map(Some);
             let other =
-                reply.other.iter().map(|json| if parts.text { walk.json(json) } else { None });
+                reply.other.iter().map(|json| if parts.text { walk.extra(json) } else { None });
             (message, extra, other.collect::<Vec<_>>())
         };
         let Ok(((message, extra, other), tally)) = self.search(search) else {

@@ -147,7 +147,7 @@ impl ReplyMask {
         if !self.call.policy().model_output {
             return json;
         }
-        match self.call.search(|walk| walk.json(&json)) {
+        match self.call.search(|walk| walk.extra(&json)) {
             Ok((masked, _)) => masked.unwrap_or(json),
             Err(Broken) => Json::object(),
         }

@@ -125,9 +125,9 @@ impl Walk<'_> {
         let masked = self.masked(message.parts(), |walk, part| walk.part(part, parts));
         let mut copy = edited(masked, || message.clone(), Message::parts_mut);
         if parts.text
-            && let Some(extra) = self.some_json(message.extra())
+            && let Some(extra) = message.extra().and_then(|extra| self.extra(extra))
         {
-            copy = Some(copy.unwrap_or_else(|| message.clone()).with_extra(extra));
+            copy = Some(copy.unwrap_or_else(|| message.clone()).with_extra(Some(extra)));
         }
         copy
     }

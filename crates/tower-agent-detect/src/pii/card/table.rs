@@ -17,6 +17,14 @@ pub(super) fn is_entry(text: &Text<'_>, start: usize, end: usize) -> Result<bool
     Ok(is_entry_after_others(text, start) || is_entry_before_others(text, end)?)
 }
 
+/// Whether a comma and white space stand before or behind the number, as between the entries of any list.
+pub(super) fn is_listed(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
+    let before =
+        back(text, start).is_ascii_whitespace() && back(text, start.saturating_sub(1)) == b',';
+    Ok(before
+        || peek(text, end)? == b',' && peek(text, end.saturating_add(1))?.is_ascii_whitespace())
+}
+
 fn is_entry_before_others(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
     let mut at = end;
     for _ in 0..MAX_ENTRIES {

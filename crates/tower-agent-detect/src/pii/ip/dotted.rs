@@ -126,12 +126,12 @@ impl Quad {
 
     /// Whether these may count versions or sections just as well: those hardly get further.
     fn is_small(&self) -> bool {
-        const LARGEST: u8 = 31;
-        matches!(self.parts, [0, ..]) || self.parts.iter().all(|part| *part <= LARGEST)
+        let most = if matches!(self.parts, [0, ..]) { 99 } else { 31 };
+        self.parts.iter().all(|part| *part <= most)
     }
 
     /// Whether many object identifiers begin so: those of standards, of bodies, and of directories.
     const fn is_arc(&self) -> bool {
-        matches!(self.parts, [1, 2 | 3, ..] | [2, 5, 0..=29, _])
+        matches!(self.parts, [1, 2 | 3, ..] | [2, 5, 0..=29, _] | [2, 23, ..])
     }
 }

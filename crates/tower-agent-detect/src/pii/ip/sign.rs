@@ -18,7 +18,7 @@ pub(super) enum Sign {
 
 impl Sign {
     /// How many words are looked at, and how far each may be from the next.
-    const MAX_WORDS: usize = 4;
+    const MAX_WORDS: usize = 2;
     const MAX_GAP: usize = 12;
     /// How far the word may be that says what is no address.
     const NEAR: usize = 6;
@@ -51,7 +51,8 @@ impl Sign {
 /// Whether a port, a length of a network, or what follows an address in a log stands at `end`.
 pub(super) fn is_followed_as_address(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
     match peek(text, end)? {
-        b':' | b'/' => Ok(peek(text, end.saturating_add(1))?.is_ascii_digit()),
+        b'/' => Ok(peek(text, end.saturating_add(1))?.is_ascii_digit()),
+        b':' => is_port(text, end.saturating_add(1)),
         b' ' => {
             for (at, expected) in (end..).zip(b" - ") {
                 if peek(text, at)? != *expected {
@@ -63,6 +64,16 @@ pub(super) fn is_followed_as_address(text: &Text<'_>, end: usize) -> Result<bool
         }
         _ => Ok(false),
     }
+}
+
+fn is_port(text: &Text<'_>, start: usize) -> Result<bool, Unknown> {
+    const MAX_DIGITS: usize = 5;
+    let mut at = start;
+    while at.saturating_sub(start) <= MAX_DIGITS && peek(text, at)?.is_ascii_digit() {
+        at = at.saturating_add(1);
+    }
+    let goes_on = peek(text, at)? == b'.' && peek(text, at.saturating_add(1))?.is_ascii_digit();
+    Ok((1..=MAX_DIGITS).contains(&at.saturating_sub(start)) && !goes_on)
 }
 
 /// Whether a name with a capital and a slash stand before a place, as in `Name/1.2.3.4`.
@@ -105,7 +116,14 @@ fn speaks_of_address(word: &[u8]) -> bool {
         )
         || matches!(
             word,
-            b"server" | b"nameserver" | b"client" | b"peer" | b"remote" | b"upstream" | b"router"
+            b"server"
+                | b"servers"
+                | b"nameserver"
+                | b"client"
+                | b"peer"
+                | b"remote"
+                | b"upstream"
+                | b"router"
         )
         || matches!(
             word,

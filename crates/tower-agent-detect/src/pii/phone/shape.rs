@@ -150,6 +150,7 @@ impl Shape<'_> {
     fn has_exit_code(&self) -> bool {
         let is_dump = self.parts.iter().all(|part| part.len == 2);
         self.parts.len() >= 3
+            && self.parts.first().is_some_and(|part| part.len >= 2)
             && !is_dump
             && self.digits.starts_with(b"00")
             && self.is_international(2)
