@@ -5,7 +5,7 @@ use std::{fmt, sync::OnceLock};
 use serde::Deserialize;
 
 use crate::{
-    tail::SHORTEST_BASE64 as SHORTEST_RUN,
+    decode::SHORTEST_BASE64 as SHORTEST_RUN,
     mask::Masked,
     matcher::{Matcher, Pattern},
     recogniser::Recogniser,
