@@ -38,12 +38,15 @@ pub(crate) enum Unwrapped {
 /// How much of an address is read at once, in bytes.
 const LONGEST_ADDRESS: usize = 1024;
 /// What is shorter in Base64 holds no secret that would be known without its name.
-const SHORTEST_BASE64: usize = 24;
-/// Every run of [`SHORTEST_BASE64`] bytes covers a whole block of this length, wherever it begins.
-const BLOCK: usize = SHORTEST_BASE64 / 2;
+pub(crate) const SHORTEST_BASE64: usize = 24;
+/// Every run of [`SHORTEST_BASE64`] bytes covers two whole blocks of this length, wherever it begins.
+const BLOCK: usize = 8;
+/// How many bytes are judged at once.
+const STRIDE: usize = 16 * BLOCK;
 /// How much of a run is looked at to see whether there is text in it; as Base64, and as text.
 const PROBE: usize = SHORTEST_BASE64;
-const PROBED: usize = PROBE / 4 * 3;
+/// How many of the bytes that a probe stands for may be something else than text.
+const NO_TEXT: usize = 2;
 
 /// Both alphabets are brought to this one, and nobody asks for padding.
 const PLAIN: GeneralPurpose = GeneralPurpose::new(
@@ -104,7 +107,7 @@ impl Inside {
         self.length += 1;
     }
 
-    /// Reads a run of Base64. Says whether it holds text.
+    /// Reads a run of Base64. Says whether it can be read.
     pub(crate) fn decode(&mut self, run: &[u8]) -> bool {
         let padding = run.iter().rev().take_while(|byte| **byte == b'=').count();
         let run = run.get(..run.len() - padding).unwrap_or_default();
@@ -118,20 +121,46 @@ impl Inside {
                 plain => *plain,
             };
         }
-        let plain = plain.get(..run.len()).unwrap_or_default();
-        let probe = plain.get(..PROBE).is_some_and(|probe| {
-            let mut text = [0; PROBED];
-            PLAIN.decode_slice(probe, &mut text).is_ok()
-                && text.iter().filter(|byte| is_text(**byte)).count() + 2 >= PROBED
-        });
-        if !probe {
-            return false;
-        }
-        let decoded = PLAIN.decode_slice(plain, &mut self.bytes);
+        let decoded =
+            PLAIN.decode_slice(plain.get(..run.len()).unwrap_or_default(), &mut self.bytes);
         self.length = decoded.unwrap_or_default();
         self.length > 0
     }
 }
+
+/// Whether a run of Base64 begins as one does that holds text.
+pub(crate) fn holds_text(run: &[u8]) -> bool {
+    let Some(probe) = run.first_chunk::<PROBE>() else { return false };
+    let (quads, _) = probe.as_chunks::<4>();
+    let mut odd = 0;
+    for quad in quads {
+        let [a, b, c, d] = quad.map(|byte| VALUES.get(usize::from(byte)).copied().unwrap_or(0));
+        let bytes = [a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d];
+        odd += bytes.iter().filter(|byte| !is_text(**byte)).count();
+        if odd > NO_TEXT {
+            return false;
+        }
+    }
+    true
+}
+
+/// What each character of Base64 stands for, in both alphabets.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the compiler evaluates it, and would refuse a wrong index"
+)]
+const VALUES: [u8; 256] = {
+    let mut values = [0; 256];
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut at = 0;
+    while at < alphabet.len() {
+        values[alphabet[at] as usize] = at as u8;
+        at += 1;
+    }
+    values[b'-' as usize] = 62;
+    values[b'_' as usize] = 63;
+    values
+};
 
 const fn is_text(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')
@@ -168,7 +197,7 @@ fn start_of_run(
     at: usize,
     floor: usize,
     most: usize,
-    such: fn(u8) -> bool,
+    such: impl Fn(u8) -> bool,
 ) -> usize {
     let before = text.bytes().get(floor.max(at.saturating_sub(most))..at).unwrap_or_default();
     at - before.iter().rev().take_while(|byte| such(**byte)).count()
@@ -196,38 +225,76 @@ const fn is_address(byte: u8) -> bool {
 
 /// The next run that may be Base64.
 pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
-    let mut at = progress.from;
-    while let Some(block) = text.bytes().get(at..at + BLOCK) {
-        // From the end: most blocks fail at the first byte or two.
-        if !block.iter().rev().all(|byte| is_base64(*byte)) {
-            at += BLOCK;
-            continue;
-        }
+    loop {
+        let at = match blocks(text.bytes(), progress.from) {
+            Ok(at) => at,
+            Err(rest) => {
+                progress.from = rest;
+                return Unwrapped::Nothing;
+            }
+        };
         let start = start_of_run(text, at, progress.floor, BLOCK, is_base64);
-        let end = run_end(text, at + BLOCK, start + LONGEST_BASE64, is_base64);
+        let end = run_end(text, at + 2 * BLOCK, start + LONGEST_BASE64, is_base64);
         match end.and_then(|end| run_end(text, end, end + 2, |byte| byte == b'=')) {
             Ok(end) => {
                 *progress = Progress { from: end, floor: end };
                 if end - start >= SHORTEST_BASE64 {
                     return Unwrapped::Found(Wrapped { start, end });
                 }
-                at = end;
             }
             Err(Stop::Undecided) => {
                 progress.from = at;
                 return Unwrapped::Undecided(start);
             }
-            Err(Stop::Nothing) => break,
+            Err(Stop::Nothing) => {
+                progress.from = text.len();
+                return Unwrapped::Nothing;
+            }
         }
     }
-    progress.from = at;
-    Unwrapped::Nothing
 }
 
-fn run_end(text: &Text<'_>, from: usize, most: usize, such: fn(u8) -> bool) -> Result<usize, Stop> {
+/// The next two blocks in a row that hold nothing but Base64; or else the place from which on more text may make such.
+fn blocks(bytes: &[u8], from: usize) -> Result<usize, usize> {
     let mut at = from;
-    while at < most && text.byte(at)?.is_some_and(such) {
-        at += 1;
+    let mut before = 0;
+    while let Some(stride) = bytes.get(at..).and_then(<[u8]>::first_chunk::<STRIDE>) {
+        // Without a branch, so that it is done in vector registers.
+        let marks = stride.map(|byte| if is_base64(byte) { u8::MAX } else { 0 });
+        let (words, _) = marks.as_chunks::<BLOCK>();
+        let full = words
+            .iter()
+            .rev()
+            .fold(0, |full, word| full << 1 | u32::from(u64::from_le_bytes(*word) == u64::MAX));
+        let pairs = full & (full << 1 | before);
+        if pairs != 0 {
+            return Ok(at + BLOCK * pairs.trailing_zeros() as usize - BLOCK);
+        }
+        before = full >> 15;
+        at += STRIDE;
+    }
+    while let Some(block) = bytes.get(at..at + BLOCK) {
+        let full = block.iter().rev().all(|byte| is_base64(*byte));
+        if full && before != 0 {
+            return Ok(at - BLOCK);
+        }
+        before = u32::from(full);
+        at += BLOCK;
+    }
+    Err(if before != 0 { at - BLOCK } else { at })
+}
+
+fn run_end(
+    text: &Text<'_>,
+    from: usize,
+    most: usize,
+    such: impl Fn(u8) -> bool,
+) -> Result<usize, Stop> {
+    let rest = text.bytes().get(from..most.min(text.len())).unwrap_or_default();
+    let at = from + rest.iter().position(|byte| !such(*byte)).unwrap_or(rest.len());
+    // What is missing may go on.
+    if at < most && at >= text.len() {
+        text.past_end()?;
     }
     Ok(at)
 }

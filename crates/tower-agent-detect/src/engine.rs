@@ -361,10 +361,14 @@ impl Engine {
     fn encoded(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
         let Wrapped { start, end } = run;
         self.base58(text, run, scan);
+        let written = text.bytes().get(start..end).unwrap_or_default();
+        if !decode::holds_text(written) {
+            return;
+        }
         let mut inside = Inside::new();
         // What touches a mask may be half of a run.
         let whole = text.before(start).is_ok();
-        if whole && inside.decode(text.bytes().get(start..end).unwrap_or_default()) {
+        if whole && inside.decode(written) {
             let hits = self.inside(&Text::whole(inside.bytes()));
             scan.hits.extend(hits.first().map(|hit| Hit { start, end, ..*hit }));
         }
@@ -425,9 +429,11 @@ impl Engine {
     /// A value that is known by a name which says that it is secret.
     fn name(&self, text: &Text<'_>, name: u32, start: usize, end: usize) -> (Verdict, u32) {
         let (verdict, id) = judge::generic(text, name as usize, start, end);
-        match self.built_in.get(id) {
-            Some(rule) => (verdict, *rule),
-            None => (Verdict::Nothing, 0),
+        match (self.built_in.get(id), verdict) {
+            (Some(rule), _) => (verdict, *rule),
+            // Which rule it is may be undecided, too.
+            (None, Verdict::Undecided(_)) => (verdict, 0),
+            (None, _) => (Verdict::Nothing, 0),
         }
     }
 }

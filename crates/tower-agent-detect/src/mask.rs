@@ -55,8 +55,8 @@ impl Mask {
 
     /// The same text for everything, taken literally. An empty text is `[REDACTED]`.
     ///
-    /// The text counts as masked already where it stands by itself: `XXXX` does, `aXXXXb` and `XXXXXXXX` do not. A text of fewer
-    /// than 3 bytes never counts, as it may stand within a secret by chance.
+    /// The text counts as masked already where it stands by itself: `XXXX` does, and so does `XXXXXXXX`, which may be two of it, but
+    /// `aXXXXb` and `XXXXX` do not. A text of fewer than 3 bytes never counts, as it may stand within a secret by chance.
     #[must_use]
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Self(Kind::Text(Arc::new(Fixed::new(text.into()))))

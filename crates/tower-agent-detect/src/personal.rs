@@ -1,7 +1,6 @@
 //! The search for personal data, which begins at signs and digits and not at words.
 
 use crate::{
-    filter::Filter,
     pii::{self, Found, Kind, Kinds, Progress},
     text::{Text, Verdict},
 };

@@ -2,7 +2,7 @@
 
 use super::{
     Kind, Occurrence,
-    buckets::Buckets,
+    buckets::{self, Buckets, Key},
     class::{self, Window},
     numbers,
     weights::WEIGHTS,
@@ -15,9 +15,9 @@ use super::{
 pub(super) struct Anchors {
     /// The sorts of each window. The upper half is never touched; it makes any window a valid index.
     sorts: Box<[Sorts; 1 << 16]>,
-    /// Words by the first windows of their anchors.
+    /// Words by how their anchors begin.
     here: Buckets<Word>,
-    /// Short words that begin one byte behind their anchor, by their first windows.
+    /// Short words that begin one byte behind their anchor.
     behind: Buckets<Word>,
     /// The bits that are numbers.
     numbers: Sorts,
@@ -79,10 +79,9 @@ impl Anchors {
             if word.len() <= FEW {
                 made.enter(SHORT, pattern(word, 0));
                 made.enter(BEHIND, pattern(word, -1));
-                made.here
-                    .extend(class::first(word).map(|window| (window, Word::new(number, word, 0))));
-                behind
-                    .extend(class::first(word).map(|window| (window, Word::new(number, word, 0))));
+                let key = word.first_chunk().map(|bytes| buckets::key(*bytes));
+                made.here.extend(key.map(|key| (key, Word::new(number, word, 0))));
+                behind.extend(key.map(|key| (key, Word::new(number, word, 0))));
             } else {
                 made.choose(number, word, 0);
                 made.choose(number, word, 1);
@@ -133,7 +132,7 @@ impl Anchors {
         let mut all = |words: &Buckets<Word>, at: usize| {
             let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk) else { return };
             words
-                .of(class::at(*bytes))
+                .of(buckets::key(*bytes))
                 .iter()
                 .filter_map(|word| word.at(text, at))
                 .for_each(&mut each);
@@ -154,7 +153,7 @@ struct Making {
     weights: [[f32; 2]; SECOND as usize],
     /// How many words there are by each first window.
     crowds: Vec<u32>,
-    here: Vec<(Window, Word)>,
+    here: Vec<(Key, Word)>,
     /// The bits that are numbers.
     numbers: Sorts,
 }
@@ -193,8 +192,9 @@ impl Making {
         if let Some(weights) = self.weights.get_mut(choice.sort as usize) {
             weights.iter_mut().zip(choice.weights).for_each(|(sum, weight)| *sum += weight);
         }
-        if let Some(window) = word.get(choice.at..).and_then(class::first) {
-            self.here.push((window, Word::new(number, word, choice.at as u32)));
+        if let Some(&bytes) = word.get(choice.at..).and_then(<[u8]>::first_chunk) {
+            let window = class::window(bytes);
+            self.here.push((buckets::key(bytes), Word::new(number, word, choice.at as u32)));
             if let Some(crowd) = self.crowds.get_mut(usize::from(window)) {
                 *crowd += 1;
             }

@@ -1,90 +1,102 @@
-//! Entries by windows.
+//! Entries by how an anchor begins.
 
-use super::class::{self, Window};
+/// Three bytes, each with the bit set in which letters of either case differ.
+pub(super) type Key = u32;
 
-/// Windows, and the entries that belong to each.
+/// The key of three bytes.
+#[inline]
+pub(super) fn key([first, second, third]: [u8; 3]) -> Key {
+    u32::from_le_bytes([first, second, third, 0]) | 0x20_2020
+}
+
+/// Keys, and the entries that belong to each.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets<E> {
-    /// Each at the hash of its window; no two have the same one.
+    /// A bit for each hash that a key has: most keys that are asked for are none.
+    known: Box<[u64; 1 << (KNOWN - 6)]>,
+    /// Each at the upper bits of the hash of its key, or behind.
     buckets: Box<[Bucket]>,
-    /// What the hash multiplies with.
-    factor: u32,
+    /// How many bits of a hash are left out to make a place among the buckets.
+    shift: u32,
     entries: Box<[E]>,
 }
 
 /// Entries from one place up to another one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    window: Window,
+    key: Key,
     len: u16,
-    first: u32,
+    first: u16,
 }
 
+/// Bits of a hash that tell whether a key is known.
+const KNOWN: u32 = 15;
+
 impl<E> Buckets<E> {
-    pub(super) fn new(mut entries: Vec<(Window, E)>) -> Self {
-        entries.sort_by_key(|(window, _)| *window);
-        let mut buckets = Vec::new();
+    pub(super) fn new(mut entries: Vec<(Key, E)>) -> Self {
+        entries.sort_by_key(|(key, _)| *key);
+        let count = entries.chunk_by(|one, other| one.0 == other.0).count();
+        let room = (4 * count).next_power_of_two().max(2);
+        let mut buckets = Self {
+            known: Box::new([0; 1 << (KNOWN - 6)]),
+            buckets: vec![Bucket::default(); room].into(),
+            shift: 32 - room.trailing_zeros(),
+            entries: Box::default(),
+        };
         let mut first = 0;
         for same in entries.chunk_by(|one, other| one.0 == other.0) {
-            let Some(&(window, _)) = same.first() else { continue };
-            let len = same.len() as u16;
-            buckets.push(Bucket { window, len, first });
-            first += u32::from(len);
+            let Some(&(key, _)) = same.first() else { continue };
+            buckets.enter(Bucket { key, len: same.len() as u16, first });
+            first += same.len() as u16;
         }
-        let (buckets, factor) = spread(&buckets);
-        Self { buckets, factor, entries: entries.into_iter().map(|(_, entry)| entry).collect() }
+        buckets.entries = entries.into_iter().map(|(_, entry)| entry).collect();
+        buckets
     }
 
-    /// The most that belongs to one window.
+    fn enter(&mut self, bucket: Bucket) {
+        let hash = hash(bucket.key);
+        if let Some(word) = self.known.get_mut((hash >> (32 - KNOWN + 6)) as usize) {
+            *word |= 1 << (hash >> (32 - KNOWN) & 63);
+        }
+        let mut slot = (hash >> self.shift) as usize;
+        while let Some(taken) = self.buckets.get_mut(slot) {
+            if taken.len == 0 {
+                *taken = bucket;
+                return;
+            }
+            slot = (slot + 1) & (self.buckets.len() - 1);
+        }
+    }
+
+    /// The most that belongs to one key.
     #[cfg(test)]
     pub(super) fn most(&self) -> usize {
         self.buckets.iter().map(|bucket| usize::from(bucket.len)).max().unwrap_or(0)
     }
 
-    /// What belongs to a window.
+    /// What belongs to a key.
     #[inline]
-    pub(super) fn of(&self, window: Window) -> &[E] {
-        let slot = hash(window, self.factor) & (self.buckets.len() - 1);
-        let Some(bucket) = self.buckets.get(slot).filter(|bucket| bucket.window == window) else {
-            return &[];
-        };
-        let first = bucket.first as usize;
-        self.entries.get(first..first + usize::from(bucket.len)).unwrap_or(&[])
+    pub(super) fn of(&self, key: Key) -> &[E] {
+        let hash = hash(key);
+        let known = self.known.get((hash >> (32 - KNOWN + 6)) as usize).copied().unwrap_or(0);
+        if known >> (hash >> (32 - KNOWN) & 63) & 1 == 0 { &[] } else { self.find(key, hash) }
+    }
+
+    #[inline(never)]
+    fn find(&self, key: Key, hash: u32) -> &[E] {
+        let mut slot = (hash >> self.shift) as usize;
+        while let Some(bucket) = self.buckets.get(slot).filter(|bucket| bucket.len > 0) {
+            if bucket.key == key {
+                let first = usize::from(bucket.first);
+                return self.entries.get(first..first + usize::from(bucket.len)).unwrap_or(&[]);
+            }
+            slot = (slot + 1) & (self.buckets.len() - 1);
+        }
+        &[]
     }
 }
 
 #[inline]
-fn hash(window: Window, factor: u32) -> usize {
-    (u32::from(window).wrapping_mul(factor) >> 16) as usize
-}
-
-/// Spreads buckets so that no two meet. Without luck there is more room, up to a place for each window.
-fn spread(buckets: &[Bucket]) -> (Box<[Bucket]>, u32) {
-    let mut room = (buckets.len() * 2).next_power_of_two();
-    loop {
-        let mut factor = 0x9e37_79b1_u32;
-        for _ in 0..64 {
-            if let Some(spread) = try_spread(buckets, room, factor) {
-                return (spread, factor);
-            }
-            factor = factor.wrapping_mul(0x2c92_77b5) | 1;
-        }
-        if room >= class::WINDOWS {
-            // A factor of 2^16 is no hash at all, and nothing meets.
-            return (try_spread(buckets, class::WINDOWS, 1 << 16).unwrap_or_default(), 1 << 16);
-        }
-        room *= 2;
-    }
-}
-
-fn try_spread(buckets: &[Bucket], room: usize, factor: u32) -> Option<Box<[Bucket]>> {
-    let mut spread = vec![Bucket::default(); room];
-    for bucket in buckets {
-        let slot = spread.get_mut(hash(bucket.window, factor) & (room - 1))?;
-        if slot.len > 0 {
-            return None;
-        }
-        *slot = *bucket;
-    }
-    Some(spread.into())
+const fn hash(key: Key) -> u32 {
+    key.wrapping_mul(0x9e37_79b1)
 }

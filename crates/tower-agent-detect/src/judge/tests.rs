@@ -151,6 +151,10 @@ fn masks() -> Vec<(String, String)> {
 
 const KEEPS: &[&str] = &[
     "        --password=PASSWORT     PASSWORT als Passwort",
+    "const char* test_password = \"test_password\\n\";",
+    "{\"secret\": \"data-of-jo\"}",
+    "headers[\"authorization\"], \"Bearer Hold my bear\"",
+    "header(AUTHORIZATION, \"Bearer 69420\")",
     "pub const NO_SECRET: WIN32_ERROR = 1786u32;",
     "pub const OID_PASSWORD: &str = \"2.5.4.35\";",
     "MATCH_PASS = 0x04,",

@@ -19,7 +19,7 @@ impl Topic {
     fn is_meant_by(self, word: &[u8]) -> bool {
         match self {
             Self::Card => {
-                has(word, b"card")
+                has(word, b"card") && !is_other_card(word)
                     || has(word, b"credit")
                     || matches!(
                         word,
@@ -30,7 +30,11 @@ impl Topic {
                         b"mastercard" | b"diners" | b"discover" | b"jcb" | b"unionpay" | b"cvv"
                     )
             }
-            Self::Ssn => has(word, b"ssn") || matches!(word, b"social" | b"ss" | b"socialsecurity"),
+            // The number of a journal is an ISSN.
+            Self::Ssn => {
+                has(word, b"ssn") && !word.ends_with(b"issn")
+                    || matches!(word, b"social" | b"ss" | b"socialsecurity")
+            }
             Self::Hardware => {
                 has(word, b"mac") && word.len() <= 10
                     || matches!(
@@ -114,6 +118,13 @@ impl<'t, 'a> Words<'t, 'a> {
         true
     }
 
+    /// Whether nothing but white space and signs of markup stand before the last word in its line.
+    fn begins_line(&self) -> bool {
+        let before = self.text.bytes().get(self.limit..self.at).unwrap_or_default();
+        let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'#' | b'>' | b'-'))
+    }
+
     pub(super) fn next(&mut self) -> Option<Word> {
         self.is_near(WINDOW);
         let end = self.at;
@@ -147,10 +158,16 @@ pub(super) fn call(text: &Text<'_>, start: usize) -> Call {
     let mut words = Words::before(text, start);
     let (mut reached, mut numbered) = (false, false);
     for at in 0..MAX_WORDS {
+        let end = words.at;
         if !words.is_near(MAX_GAP) {
             break;
         }
+        let gap = text.bytes().get(words.at..end).unwrap_or_default();
         let Some(word) = words.next() else { break };
+        // The last word of a line is about the next one only if it is a label.
+        if gap.contains(&b'\n') && !gap.contains(&b':') && !words.begins_line() {
+            break;
+        }
         match Role::of(word.as_bytes()) {
             Role::Phone => return Call::Phone,
             Role::Verb if reached => return Call::Phone,
@@ -206,6 +223,13 @@ impl Role {
             _ => Self::Other,
         }
     }
+}
+
+/// Whether this has "card" in it, and is no card that is paid with.
+fn is_other_card(word: &[u8]) -> bool {
+    [b"discard".as_slice(), b"wildcard", b"cardinal", b"postcard", b"scorecard", b"cardboard"]
+        .iter()
+        .any(|other| has(word, other))
 }
 
 /// Whether this is a thing with "phone" in its name that has no number, or more often has one of its model.

@@ -86,6 +86,40 @@ struct Address {
     constant: bool,
 }
 
+/// Whether the digits from `start` on are the rest of a longer row, which may begin in the line before.
+fn continues(text: &Text<'_>, start: usize, separator: u8) -> bool {
+    const MAX_GAP: usize = 40;
+    let before = back(text, start);
+    if before == b':' && separator == b':' {
+        return ends_group(text, start.saturating_sub(1));
+    }
+    if before == separator {
+        return is_word(back(text, start.saturating_sub(1)));
+    }
+    // Between two lines of a program stand the signs of an escaped line break, too.
+    let gap = (0..MAX_GAP)
+        .take_while(|behind| {
+            let byte = back(text, start.saturating_sub(*behind));
+            byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\\' | b'n')
+        })
+        .count();
+    let end = start.saturating_sub(gap);
+    let lines = text.bytes().get(end..start).unwrap_or_default();
+    lines.contains(&b'\n')
+        && back(text, end) == separator
+        && ends_group(text, end.saturating_sub(1))
+}
+
+/// Whether a group of a row ends at a place, rather than a word that says what the row is, as in `mac:00:1b`.
+fn ends_group(text: &Text<'_>, end: usize) -> bool {
+    const MAX_LEN: usize = 5;
+    let before = |behind: usize| back(text, end.saturating_sub(behind));
+    let len = (0..MAX_LEN).take_while(|behind| is_word(before(*behind))).count();
+    (1..MAX_LEN).contains(&len)
+        && (0..len).all(|behind| before(behind).is_ascii_hexdigit())
+        && (len <= 2 || (0..len).any(|behind| before(behind).is_ascii_digit()))
+}
+
 impl Address {
     fn read(
         text: &Text<'_>,
@@ -104,8 +138,7 @@ impl Address {
             digits: false,
             constant: true,
         };
-        let before = back(text, start);
-        if before == separator && is_word(back(text, start.saturating_sub(1))) {
+        if continues(text, start, separator) {
             return Ok(None);
         }
         let first = peek(text, start)?.to_ascii_lowercase();

@@ -2,7 +2,7 @@
 
 use super::cluster::Groups;
 use super::context::{self, Topic};
-use super::scan::{Unknown, back, begins_word, ends_word, here, peek};
+use super::scan::{Unknown, back, begins_word, ends_word, here, is_among_numbers, peek};
 use super::{Found, Kind};
 use crate::text::Text;
 
@@ -27,7 +27,7 @@ pub(super) fn ssn(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>,
     let sure = parts == 3 && separators.0 == Some(b'-');
     let known = sure
         || context::speaks_of(text, start, Topic::Ssn)
-        || parts == 3 && separators.0 == Some(b' ');
+        || parts == 3 && separators.0 == Some(b' ') && !is_among_numbers(text, start, last.end)?;
     Ok(known.then_some(Found { kind: Kind::Ssn, start, end: last.end, sure }))
 }
 

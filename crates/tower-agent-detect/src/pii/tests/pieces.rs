@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::contexts::{ADDRESSES, CALLS, HARDWARE, LOGINS, NUMBERS};
 use super::driver::{self, Scan};
 use super::kinds::{CARDS, EMAILS, IBANS, IPS, MACS, PHONES, SSNS};
 use super::quiet::QUIET;
@@ -14,6 +15,7 @@ fn samples() -> Vec<String> {
     ];
     [EMAILS, CARDS, IBANS, PHONES, SSNS, IPS, MACS]
         .iter()
+        .chain(&[ADDRESSES, HARDWARE, LOGINS, NUMBERS, CALLS])
         .flat_map(|samples| samples.iter().map(|(text, _)| (*text).to_owned()))
         .chain(QUIET.iter().map(|text| (*text).to_owned()))
         .chain(wallets)
@@ -130,7 +132,7 @@ fn piece() -> impl Strategy<Value = String> {
         4 => "[ .:/()+-]{1,2}",
         2 => "[0-9a-fA-F]{1,4}",
         2 => "[a-zA-Z@_é]{1,4}",
-        1 => prop::sample::select(vec!["phone: ", "ssn ", "card ", "mac ", "GB82 ", "::", "bc1", "0x", "+44 (", "\\n", "x1"])
+        1 => prop::sample::select(vec!["phone: ", "ssn ", "card ", "mac ", "GB82 ", "::", "bc1", "0x", "+44 (", "\\n", "x1", "\n", "://", ", ", "ip ", "mac:"])
             .prop_map(str::to_owned),
     ]
 }
