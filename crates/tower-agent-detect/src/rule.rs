@@ -5,10 +5,10 @@ use std::{fmt, sync::OnceLock};
 use serde::Deserialize;
 
 use crate::{
+    decode::SHORTEST_BASE64 as SHORTEST_RUN,
     mask::Masked,
     matcher::{Matcher, Pattern},
     recogniser::Recogniser,
-    tail::SHORTEST_BASE64 as SHORTEST_RUN,
 };
 
 /// Which set a rule belongs to.
