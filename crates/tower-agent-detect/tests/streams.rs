@@ -153,12 +153,12 @@ fn what_was_wrong_once_stays_right() {
     for case in cases.case {
         let text = expand(&case.text).repeat(case.times);
         println!("{}", case.name);
-        for detector in &*DETECTORS {
-            for (mask, again) in &*MASKS {
-                for sizes in [vec![997], vec![4_097, 0, 3]] {
-                    check(detector, mask, *again, &text, &sizes);
-                }
-                if text.len() < 1_000 {
+        let short = text.len() < 1_000;
+        let own = DETECTORS.iter().skip(if short { 2 } else { 5 });
+        for detector in own {
+            for (mask, again) in MASKS.iter().step_by(if short { 1 } else { 3 }) {
+                check(detector, mask, *again, &text, &[4_097, 0, 3]);
+                if short {
                     check(detector, mask, *again, &text, &[1]);
                 }
             }

@@ -73,10 +73,10 @@ impl Cluster {
     }
 
     /// Whether this may be a part of an address in hexadecimal digits.
-    pub(super) fn is_hexadecimal(&self, text: &Text<'_>) -> bool {
+    pub(super) fn is_hexadecimal(&self, text: &Text<'_>) -> Result<bool, Unknown> {
         let groups = self.groups();
         let (Some(first), Some(last)) = (groups.iter().next(), groups.iter().last()) else {
-            return false;
+            return Ok(false);
         };
         let is_part = |byte: u8| byte == b':' || byte.is_ascii_hexdigit();
         let (before, behind) = (back(text, first.start), here(text, last.end));
@@ -84,12 +84,12 @@ impl Cluster {
             (back(text, first.start.saturating_sub(1)), here(text, last.end.saturating_add(1)));
         let colons = groups.iter().filter(|group| here(text, group.end) == b':').count();
         // Fewer colons, without letters and not one beside another, are a time of day.
-        colons >= 5
+        Ok(colons >= 5
             || before.is_ascii_hexdigit()
             || before == b':' && is_part(further.0)
             || behind.is_ascii_hexdigit()
             || behind == b':' && is_part(further.1)
-            || mac::may_begin(text, first.start)
+            || mac::may_begin(text, first.start)?)
     }
 
     /// Pushes the numbers among the groups, and says where the next cluster may begin.

@@ -231,8 +231,10 @@ impl Address {
         if self.dotted || !self.compressed {
             return Ok(self.uneven);
         }
-        let head = [0, 1, 2, 3, 4]
-            .map(|ahead| here(text, start.saturating_add(ahead)).to_ascii_lowercase());
+        // What stands behind the address may not have come yet.
+        let byte = |at: usize| if at < self.end { here(text, at) } else { 0 };
+        let head =
+            [0, 1, 2, 3, 4].map(|ahead| byte(start.saturating_add(ahead)).to_ascii_lowercase());
         Ok(match head {
             [b':', b':', b'f', b'3' | b'6', _] => false,
             [b':', b':', first, ..] => {

@@ -12,14 +12,25 @@ pub(super) fn first_pair(text: &Text<'_>, start: usize, from: usize) -> usize {
 }
 
 /// Whether hexadecimal digits stand before or behind a run, a hyphen or a dot between them.
-pub(super) fn may_begin(text: &Text<'_>, start: usize) -> bool {
-    let behind = |ahead: usize| here(text, start.saturating_add(ahead));
-    let is_pair = |separator: u8, len: usize| {
-        behind(len) == separator
-            && (1..=len).all(|ahead| behind(len.saturating_add(ahead)).is_ascii_hexdigit())
-    };
+pub(super) fn may_begin(text: &Text<'_>, start: usize) -> Result<bool, Unknown> {
     let before = start > 1 && here(text, start.saturating_sub(2)).is_ascii_hexdigit();
-    is_pair(b'-', 2) || is_pair(b'.', 4) || before && matches!(back(text, start), b'-' | b'.')
+    Ok(is_group(text, start, b'-', 2)?
+        || is_group(text, start, b'.', 4)?
+        || before && matches!(back(text, start), b'-' | b'.'))
+}
+
+/// Whether behind so many bytes a separator and as many hexadecimal digits stand.
+fn is_group(text: &Text<'_>, start: usize, separator: u8, len: usize) -> Result<bool, Unknown> {
+    let at = start.saturating_add(len);
+    if here(text, at) != separator {
+        return Ok(false);
+    }
+    for ahead in 1..=len {
+        if !peek(text, at.saturating_add(ahead))?.is_ascii_hexdigit() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn step_back(
