@@ -298,6 +298,8 @@ impl Engine {
                 scan.open.push(open);
                 return begins.min(text.len());
             }
+            // It would reach into what was masked.
+            Verdict::Found(_, end) if end > text.len() => {}
             Verdict::Found(start, end) => {
                 scan.hits.push(Hit { rule, start, end });
                 if matches!(target, Target::KeyBlock(_) | Target::KeyRest(_))

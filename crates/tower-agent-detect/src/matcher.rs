@@ -12,7 +12,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use crate::{
     rule::Spec,
     tail,
-    text::{Stop, Text},
+    text::{End, Stop, Text},
 };
 
 /// The compiled patterns of one rule. Without any it finds nothing.
@@ -191,7 +191,11 @@ impl Matcher {
         let mut found = None;
         for at in from..from.saturating_add(self.max) {
             let Some(&byte) = text.bytes().get(at) else {
-                text.past_end()?;
+                match text.end() {
+                    End::More => return Err(Stop::Undecided),
+                    End::Masked => return found.ok_or(Stop::Nothing),
+                    End::Final => {}
+                }
                 state = automaton.next_eoi_state(state);
                 let found = if automaton.is_match_state(state) { Some(at) } else { found };
                 return found.ok_or(Stop::Nothing);
