@@ -1,7 +1,9 @@
 //! Texts made to cost much, to be held for ever, or to break what is put together again.
 #![cfg(test)]
 
+#[allow(dead_code, reason = "others use the rest of it")]
 mod support;
+#[allow(dead_code, reason = "others use the rest of it")]
 #[path = "support/texts.rs"]
 mod texts;
 
