@@ -35,7 +35,7 @@ fn failure(check: fn(&[String]), pieces: &[String]) -> Option<String> {
 }
 
 fn kind(failure: &str) -> &str {
-    failure.split([',', '[', '{']).next().unwrap_or_default()
+    failure.split([',', '[', '"']).next().unwrap_or_default()
 }
 
 /// Takes away whatever may go: whole pieces, then runs of characters, the long ones first.

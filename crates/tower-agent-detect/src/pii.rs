@@ -55,19 +55,6 @@ impl Kind {
         Self::Mac,
         Self::Wallet,
     ];
-
-    pub(crate) const fn id(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Card => "credit-card",
-            Self::Iban => "iban",
-            Self::Phone => "phone",
-            Self::Ssn => "us-ssn",
-            Self::Ip => "ip-address",
-            Self::Mac => "mac-address",
-            Self::Wallet => "crypto-wallet",
-        }
-    }
 }
 
 /// A set of kinds.
@@ -75,10 +62,12 @@ impl Kind {
 pub(crate) struct Kinds(u8);
 
 impl Kinds {
+    #[cfg(test)]
     pub(crate) const fn none() -> Self {
         Self(0)
     }
 
+    #[cfg(test)]
     pub(crate) const fn all() -> Self {
         Self(u8::MAX)
     }

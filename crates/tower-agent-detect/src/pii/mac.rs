@@ -138,9 +138,6 @@ impl Address {
             digits: false,
             constant: true,
         };
-        if continues(text, start, separator) {
-            return Ok(None);
-        }
         let first = peek(text, start)?.to_ascii_lowercase();
         for offset in 0..len {
             let byte = peek(text, start.saturating_add(offset))?.to_ascii_lowercase();
@@ -157,7 +154,7 @@ impl Address {
             address.digits |= byte.is_ascii_digit();
             address.constant &= byte == first;
         }
-        Ok(address.ends(text)?.then_some(address))
+        Ok((address.ends(text)? && !continues(text, start, separator)).then_some(address))
     }
 
     fn ends(&self, text: &Text<'_>) -> Result<bool, Unknown> {

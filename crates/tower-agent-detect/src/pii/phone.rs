@@ -111,13 +111,6 @@ fn may_end(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
     })
 }
 
-/// Whether no more digits stand around a number, a space between them.
-fn stands_alone(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
-    let before = back(text, start) == b' ' && back(text, start.saturating_sub(1)).is_ascii_digit();
-    let behind = peek(text, end)? == b' ' && peek(text, end.saturating_add(1))?.is_ascii_digit();
-    Ok(!before && !behind)
-}
-
 /// Where the extension ends that may follow a number: `x123`, ` x123`, ` ext. 123`.
 fn extension(text: &Text<'_>, end: usize) -> Result<usize, Unknown> {
     const MAX_DIGITS: usize = 6;

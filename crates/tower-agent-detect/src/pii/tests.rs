@@ -26,6 +26,6 @@ fn found(kind: Kind, text: &str) -> Vec<&str> {
     found
         .iter()
         .filter(|found| found.kind == kind)
-        .map(|found| &text[found.start..found.end])
+        .map(|found| text.get(found.start..found.end).unwrap())
         .collect()
 }

@@ -124,10 +124,12 @@ impl Quad {
             || matches!(self.parts, [8, 8, 4, 4] | [1, 0, 0, 1])
     }
 
-    /// Whether these may count versions or sections just as well: those hardly get further.
+    /// Whether these may count versions or sections just as well: those hardly get further. No host's address begins
+    /// with zero, but versions do.
     fn is_small(&self) -> bool {
-        let most = if matches!(self.parts, [0, ..]) { 99 } else { 31 };
-        self.parts.iter().all(|part| *part <= most)
+        const LARGEST: u8 = 31;
+        let large = self.parts.iter().filter(|part| **part > LARGEST).count();
+        large == 0 || large == 1 && matches!(self.parts, [0, ..])
     }
 
     /// Whether many object identifiers begin so: those of standards, of bodies, and of directories.
