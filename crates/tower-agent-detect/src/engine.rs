@@ -538,6 +538,9 @@ fn key(
     if !spec.also.iter().all(has) || (!spec.any.is_empty() && !spec.any.iter().any(has)) {
         return Err(Stop::Nothing);
     }
+    if !spec.context.is_empty() && !check::context(text, value.start, &spec.context) {
+        return Err(Stop::Nothing);
+    }
     if check::is_fingerprint(text.bytes().get(from..value.operator_at).unwrap_or_default()) {
         return Err(Stop::Nothing);
     }

@@ -19,6 +19,9 @@ pub(crate) const fn is_base64(byte: u8) -> bool {
 /// Nothing looks further back than this from what makes a run a value, in bytes.
 pub(crate) const LONGEST_RUN: usize = 64;
 
+/// The longest keyword of a rule, in bytes: so much of it may have come behind such a run.
+const LONGEST_WORD: usize = 64;
+
 /// How much of a run is taken for Base64, in bytes.
 pub(crate) const LONGEST_BASE64: usize = 4096;
 
@@ -40,7 +43,8 @@ impl Tail {
 
 /// Where the run that a text ends with begins.
 fn run_at_end(text: &[u8]) -> usize {
-    let run = text.iter().rev().take(LONGEST_RUN).take_while(|byte| is_run(**byte)).count();
+    let longest = LONGEST_RUN + LONGEST_WORD;
+    let run = text.iter().rev().take(longest).take_while(|byte| is_run(**byte)).count();
     let base64 =
         text.iter().rev().take(LONGEST_BASE64).take_while(|byte| is_base64(**byte)).count();
     text.len() - run.max(base64)
