@@ -25,6 +25,7 @@ mod span;
 mod stream;
 mod tail;
 mod text;
+mod tree;
 mod vault;
 mod view;
 

@@ -23,7 +23,7 @@ pub(crate) mod tests;
 mod wallet;
 
 pub(crate) use email::email;
-pub(crate) use tail::tail;
+pub(crate) use tail::{MAX_ACCOUNT, MAX_NUMBER, is_head, is_local, local};
 pub(crate) use wallet::wallet;
 
 use self::cluster::Cluster;
