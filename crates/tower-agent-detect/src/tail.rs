@@ -12,27 +12,41 @@ use crate::{
 pub(crate) struct Tail {
     /// Their beginnings, as far as these are no [runs](is_run).
     odd: Tree,
-    /// By the last byte of a beginning that is no part of a run: how much of a run follows it at most. Of the ones
-    /// before which anything stands, and of all.
-    first: [u8; 256],
-    pairs: Vec<u64>,
+    /// The bytes around the last one of a beginning that is part of no run, as [`Around`] has them.
+    around: Vec<u64>,
 }
 
-/// What a byte may be part of.
-type Class = u16;
+/// A byte, the one before it and the one behind it; zero stands for any, and for none.
+type Around = [u8; 3];
 
-const RUN: Class = 1;
-const BASE64: Class = 2;
-const LOCAL: Class = 4;
-const NUMBER: Class = 8;
+/// What a byte may be part of: a lane of all ones for each [sort](Lane) of run, and a bit above them for each other
+/// thing of interest.
+type Class = u64;
+
+/// The sorts of runs, by their lanes.
+#[derive(Clone, Copy, Debug)]
+enum Lane {
+    Run,
+    Local,
+    Number,
+    Hex,
+    Account,
+}
+
+const LANE: u32 = 8;
+const LANES: u32 = 5;
+/// One in each lane.
+const ONES: Class = 0x01_0101_0101;
+/// The longest run that a lane counts.
+const COUNTED: usize = 127;
+
+const BASE64: Class = 1 << (LANE * LANES);
 /// What a number may begin with.
-const LEAD: Class = 16;
-const HEX: Class = 32;
-const ACCOUNT: Class = 64;
-const DIGIT: Class = 128;
+const LEAD: Class = BASE64 << 1;
+const DIGIT: Class = BASE64 << 2;
 /// `@` and `%`.
-const SIGN: Class = 256;
-const WIDE: Class = 512;
+const SIGN: Class = BASE64 << 3;
+const WIDE: Class = BASE64 << 4;
 
 /// A run of these may turn out to be a value, or the beginning of one, by what follows it.
 pub(crate) const fn is_run(byte: u8) -> bool {
@@ -57,20 +71,17 @@ pub(crate) const SHORTEST_BASE64: usize = 24;
 /// Growth of a text up to which its new bytes are looked at one by one.
 const SHORT: usize = 64;
 
-/// Where what the text ends with begins, of each sort: nothing else was since.
+/// What the text ends with.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     /// How much of the text this is about.
     to: usize,
     carry: Carry,
-    run: usize,
+    /// How long the run of each sort is that it ends with, in a lane.
+    runs: Class,
+    /// Where its last Base64 begins.
     base64: usize,
-    local: usize,
-    /// The first place at which a number may begin, among bytes that may be parts of one.
-    number: Option<usize>,
-    hex: usize,
-    account: usize,
-    /// Where a country and check digits stand.
+    /// Where a country and check digits stand, and only parts of an account since.
     head: Option<usize>,
 }
 
@@ -95,42 +106,31 @@ const CLASSES: [Class; 256] = {
 };
 
 const fn of(byte: u8) -> Class {
-    let mut class = 0;
-    if is_run(byte) {
-        class |= RUN;
-    }
-    if is_base64(byte) {
-        class |= BASE64;
-    }
-    if pii::is_local(byte) {
-        class |= LOCAL;
-    }
-    if byte.is_ascii_digit() || matches!(byte, b'+' | b'(') {
-        class |= NUMBER | LEAD;
-    }
-    if matches!(byte, b')' | b' ' | b'-' | b'.' | b'/' | b':') {
-        class |= NUMBER;
-    }
-    if byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.') {
-        class |= HEX;
-    }
-    if byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-') {
-        class |= ACCOUNT;
-    }
-    if byte.is_ascii_digit() {
-        class |= DIGIT;
-    }
-    if matches!(byte, b'@' | b'%') {
-        class |= SIGN;
-    }
-    class
+    let leads = byte.is_ascii_digit() || matches!(byte, b'+' | b'(');
+    let number = leads || matches!(byte, b')' | b' ' | b'-' | b'.' | b'/' | b':');
+    let hex = byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.');
+    let account = byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-');
+    lane(Lane::Run, is_run(byte))
+        | lane(Lane::Local, pii::is_local(byte))
+        | lane(Lane::Number, number)
+        | lane(Lane::Hex, hex)
+        | lane(Lane::Account, account)
+        | BASE64 * is_base64(byte) as Class
+        | LEAD * leads as Class
+        | DIGIT * byte.is_ascii_digit() as Class
+        | SIGN * matches!(byte, b'@' | b'%') as Class
+}
+
+const fn lane(lane: Lane, is: bool) -> Class {
+    if is { 0xff << (LANE * lane as u32) } else { 0 }
 }
 
 /// Whether all of a text is part of one run, which is held as a whole; or of a number, if one is held.
 #[inline]
 pub(crate) fn goes_on(text: &str, number: bool) -> bool {
     let all = text.bytes().fold(Class::MAX, |all, byte| all & class(byte));
-    all & RUN != 0 || number && all & NUMBER != 0
+    let held = lane(Lane::Run, true) | if number { lane(Lane::Number, true) } else { 0 };
+    all & held != 0
 }
 
 impl Held {
@@ -144,62 +144,60 @@ impl Held {
             self.look_back(bytes, filter);
             return false;
         }
-        let mut base64 = self.base64.max(floor);
+        let (mut base64, mut runs, mut carry) = (self.base64.max(floor), self.runs, self.carry);
         let (mut seen, mut met, mut ended) = (0, false, false);
         for (at, byte) in (from..).zip(new) {
             let class = class(*byte);
             seen |= class;
-            met |= filter.next(&mut self.carry, *byte);
-            let start = |of: Class, start: usize| if class & of == 0 { at + 1 } else { start };
-            ended |= class & BASE64 == 0 && at - base64.min(at) >= SHORTEST_BASE64;
-            base64 = start(BASE64, base64);
-            self.run = start(RUN, self.run);
-            self.local = start(LOCAL, self.local);
-            self.hex = start(HEX, self.hex);
-            self.account = start(ACCOUNT, self.account);
-            self.number = match self.number {
-                None if class & LEAD != 0 => Some(at),
-                number if class & NUMBER != 0 => number,
-                _ => None,
-            };
+            met |= filter.next(&mut carry, *byte);
+            runs += ONES;
+            runs = (runs - (runs >> (LANE - 1) & ONES)) & class;
+            let is_base64 = class & BASE64 != 0;
+            ended |= !is_base64 && at >= base64 + SHORTEST_BASE64;
+            base64 = if is_base64 { base64 } else { at + 1 };
         }
-        self.base64 = base64;
+        (self.base64, self.runs, self.carry) = (base64, runs, carry);
         if seen & WIDE != 0 {
             self.look_back(bytes, filter);
-        } else {
-            self.head = self.head.filter(|head| *head >= self.account);
-            if seen & DIGIT != 0 && self.head.is_none() {
+        } else if seen & DIGIT != 0 || self.head.is_some() {
+            let account = bytes.len() - self.run(Lane::Account);
+            self.head = self.head.filter(|head| *head >= account);
+            if self.head.is_none() {
                 self.look_for_head(bytes, from.saturating_sub(3));
             }
         }
-        !met && !ended && seen & SIGN == 0 && bytes.len() - base64.min(bytes.len()) < LONGEST_BASE64
+        !met && !ended && seen & SIGN == 0 && bytes.len() < base64 + LONGEST_BASE64
     }
 
     /// Looks at the end of a text of which the beginning was not looked at.
     #[inline(never)]
     fn look_back(&mut self, bytes: &[u8], filter: &Filter) {
-        let run = |most: usize, of: Class| {
-            let run = bytes.iter().rev().take(most).take_while(|byte| class(**byte) & of != 0);
-            bytes.len() - run.count()
-        };
+        let last = bytes.get(bytes.len().saturating_sub(COUNTED)..).unwrap_or_default();
+        self.runs = 0;
+        for byte in last {
+            self.runs += ONES;
+            self.runs = (self.runs - (self.runs >> (LANE - 1) & ONES)) & class(*byte);
+        }
+        let local = (bytes.len() - pii::local(bytes)).min(COUNTED) as Class;
+        self.runs = self.runs & !lane(Lane::Local, true) | local << (LANE * Lane::Local as u32);
+        let base64 = bytes.iter().rev().take(LONGEST_BASE64).take_while(|byte| is_base64(**byte));
+        self.base64 = bytes.len() - base64.count();
         self.carry = filter.carry(bytes);
-        self.run = run(2 * LONGEST_RUN, RUN);
-        self.base64 = run(LONGEST_BASE64, BASE64);
-        self.local = pii::local(bytes);
-        self.hex = run(LONGEST_RUN, HEX);
-        self.account = run(LONGEST_RUN, ACCOUNT);
-        let number = run(pii::MAX_NUMBER, NUMBER);
-        let numbers = bytes.get(number..).unwrap_or_default();
-        let lead = numbers.iter().position(|byte| class(*byte) & LEAD != 0);
-        self.number = lead.map(|lead| number + lead);
         self.head = None;
         self.look_for_head(bytes, bytes.len().saturating_sub(pii::MAX_ACCOUNT));
     }
 
     fn look_for_head(&mut self, bytes: &[u8], from: usize) {
         let text = Text::new(bytes, false, End::More);
+        let account = bytes.len() - self.run(Lane::Account);
         let last = bytes.len().saturating_sub(3);
-        self.head = (from.max(self.account)..last).find(|at| pii::is_head(&text, *at));
+        self.head = (from.max(account)..last).find(|at| pii::is_head(&text, *at));
+    }
+
+    /// How long the run of a sort is, in bytes; no more is counted than [`COUNTED`].
+    #[inline]
+    const fn run(&self, lane: Lane) -> usize {
+        (self.runs >> (LANE * lane as u32)) as usize & COUNTED
     }
 
     /// Where the Base64 begins that the text ends with.
@@ -209,13 +207,9 @@ impl Held {
 
     /// Forgets the front of the text.
     pub(crate) fn shift(&mut self, by: usize) {
-        let places = [&mut self.to, &mut self.run, &mut self.base64, &mut self.local];
-        for place in places.into_iter().chain([&mut self.hex, &mut self.account]) {
-            *place = place.saturating_sub(by);
-        }
-        for place in [&mut self.number, &mut self.head] {
-            *place = place.map(|place| place.saturating_sub(by));
-        }
+        self.to = self.to.saturating_sub(by);
+        self.base64 = self.base64.saturating_sub(by);
+        self.head = self.head.map(|head| head.saturating_sub(by));
     }
 }
 
@@ -229,69 +223,62 @@ impl Tail {
         }
         beginnings.sort_unstable();
         beginnings.dedup();
-        let mut first = [0; 256];
-        let mut pairs = vec![0_u64; 1 << 10];
+        let mut known = vec![0; 1 << 8];
         for part in &beginnings {
-            let Some(odd) = part.iter().rposition(|byte| !is_run(*byte)) else { continue };
-            let Some(byte) = part.get(odd) else { continue };
-            match odd.checked_sub(1).and_then(|before| part.get(before)) {
-                Some(before) => {
-                    for before in [before.to_ascii_lowercase(), before.to_ascii_uppercase()] {
-                        let pair = usize::from(before) << 8 | usize::from(*byte);
-                        if let Some(word) = pairs.get_mut(pair >> 6) {
-                            *word |= 1 << (pair & 63);
-                        }
-                    }
-                }
-                None => {
-                    if let Some(most) = first.get_mut(usize::from(*byte)) {
-                        *most = (*most).max(part.len() as u8);
-                    }
-                }
+            let odd = part.iter().rposition(|byte| !is_run(*byte)).unwrap_or(0);
+            let place = hash(around(part, odd));
+            if let Some(word) = known.get_mut(place >> 6) {
+                *word |= 1_u64 << (place & 63);
             }
         }
-        Self { odd: Tree::new(beginnings.into_iter().zip(0..)), first, pairs }
+        Self { odd: Tree::new(beginnings.into_iter().zip(0..)), around: known }
     }
 
     /// The place from which the text has to be held back.
     #[inline]
     pub(crate) fn hold(&self, bytes: &[u8], held: &mut Held, kinds: Kinds) -> usize {
-        let last = |most: usize| bytes.len().saturating_sub(most);
-        let mut hold = held.run.max(last(LONGEST_RUN)).min(held.base64.max(last(LONGEST_BASE64)));
-        if self.may_be_odd(bytes, held.run) {
-            hold = hold.min(self.odd(bytes));
-        }
-        if kinds.contains(Kind::Email) && held.local + LONGEST_RUN + 2 >= bytes.len() {
-            hold = hold.min(held.local);
-        }
-        if let Some(number) = held.number
-            && kinds.numbers()
+        let run = held.run(Lane::Run);
+        let mut most = run.min(LONGEST_RUN).max((bytes.len() - held.base64).min(LONGEST_BASE64));
+        if let Some(odd) = bytes.len().checked_sub(run + 1)
+            && self.may_be_odd(bytes, odd)
         {
-            hold = hold.min(number.max(last(pii::MAX_NUMBER)));
+            most = most.max(bytes.len() - self.odd(bytes));
+        }
+        if kinds.contains(Kind::Email) && held.run(Lane::Local) < LONGEST_RUN + 2 {
+            most = most.max(held.run(Lane::Local));
+        }
+        if kinds.numbers() {
+            let number = held.run(Lane::Number).min(pii::MAX_NUMBER);
+            let bytes = bytes.get(bytes.len() - number..).unwrap_or_default();
+            let before = bytes.iter().take_while(|byte| class(**byte) & LEAD == 0).count();
+            most = most.max(number - before);
         }
         if kinds.hex() {
-            hold = hold.min(held.hex.max(last(pii::MAX_NUMBER)));
+            most = most.max(held.run(Lane::Hex).min(pii::MAX_NUMBER));
         }
-        if held.head.is_some_and(|head| head < last(pii::MAX_ACCOUNT)) {
-            held.look_for_head(bytes, last(pii::MAX_ACCOUNT));
+        let hold = bytes.len() - most;
+        if held.head.is_none() || !kinds.contains(Kind::Iban) {
+            return hold;
         }
-        match held.head {
-            Some(head) if kinds.contains(Kind::Iban) => hold.min(head),
-            _ => hold,
+        let last = bytes.len().saturating_sub(pii::MAX_ACCOUNT);
+        if held.head.is_some_and(|head| head < last) {
+            held.look_for_head(bytes, last);
         }
+        held.head.map_or(hold, |head| hold.min(head))
     }
 
-    /// Whether the beginning of a word may stand at the end of a text, of which the last run begins at a place.
+    /// Whether the beginning of a word may stand at the end of a text, of which the last byte that is part of no run
+    /// stands at a place.
     #[inline]
-    fn may_be_odd(&self, bytes: &[u8], run: usize) -> bool {
-        let Some(&byte) = run.checked_sub(1).and_then(|at| bytes.get(at)) else { return false };
-        let most = self.first.get(usize::from(byte)).copied().unwrap_or(0);
-        if bytes.len() - run < usize::from(most) {
-            return true;
-        }
-        let Some(&before) = run.checked_sub(2).and_then(|at| bytes.get(at)) else { return false };
-        let pair = usize::from(before) << 8 | usize::from(byte);
-        self.pairs.get(pair >> 6).is_some_and(|word| word >> (pair & 63) & 1 != 0)
+    fn may_be_odd(&self, bytes: &[u8], at: usize) -> bool {
+        let [before, byte, after] = around(bytes, at);
+        self.is_known([0, byte, after]) || self.is_known([before, byte, after])
+    }
+
+    #[inline]
+    fn is_known(&self, around: Around) -> bool {
+        let place = hash(around);
+        self.around.get(place >> 6).is_some_and(|word| word >> (place & 63) & 1 != 0)
     }
 
     /// Where the run begins that stands before the beginning of a word at the end.
@@ -301,6 +288,19 @@ impl Tail {
         self.odd.each(bytes, |_, start| longest = start);
         run_at_end(bytes.get(..longest).unwrap_or_default())
     }
+}
+
+/// The bytes around a place.
+#[inline]
+fn around(bytes: &[u8], at: usize) -> Around {
+    let byte = |at: usize| bytes.get(at).map_or(0, u8::to_ascii_lowercase);
+    [at.checked_sub(1).map_or(0, byte), byte(at), byte(at + 1)]
+}
+
+#[inline]
+const fn hash([before, byte, after]: Around) -> usize {
+    let bytes = u32::from_le_bytes([before, byte, after, 0]);
+    (bytes.wrapping_mul(0x9e37_79b1) >> 18) as usize
 }
 
 /// Where the run that a text ends with begins.
