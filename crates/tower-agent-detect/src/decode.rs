@@ -126,7 +126,8 @@ impl Inside {
                 plain => *plain,
             };
         }
-        let decoded = PLAIN.decode_slice(plain.get(..run.len()).unwrap_or_default(), &mut self.bytes);
+        let decoded =
+            PLAIN.decode_slice(plain.get(..run.len()).unwrap_or_default(), &mut self.bytes);
         self.length = decoded.unwrap_or_default();
         self.length > 0
     }
@@ -266,9 +267,10 @@ fn blocks(bytes: &[u8], from: usize) -> Result<usize, usize> {
         // Without a branch, so that it is done in vector registers.
         let marks = stride.map(|byte| if is_base64(byte) { u8::MAX } else { 0 });
         let (words, _) = marks.as_chunks::<BLOCK>();
-        let full = words.iter().rev().fold(0, |full, word| {
-            full << 1 | u32::from(u64::from_le_bytes(*word) == u64::MAX)
-        });
+        let full = words
+            .iter()
+            .rev()
+            .fold(0, |full, word| full << 1 | u32::from(u64::from_le_bytes(*word) == u64::MAX));
         let pairs = full & (full << 1 | before);
         if pairs != 0 {
             return Ok(at + BLOCK * pairs.trailing_zeros() as usize - BLOCK);

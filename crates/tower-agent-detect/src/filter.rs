@@ -1,6 +1,5 @@
 //! Finds the places of a text where a rule may have something to say.
 
-
 mod anchors;
 mod buckets;
 mod class;

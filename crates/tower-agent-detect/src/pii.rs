@@ -15,6 +15,7 @@ mod iban;
 mod ip;
 mod mac;
 mod phone;
+mod quick;
 mod scan;
 mod ssn;
 mod tail;
@@ -131,6 +132,9 @@ pub(crate) enum Progress {
 /// decided; after `Undecided` nothing has been pushed.
 pub(crate) fn number(text: &Text<'_>, at: usize, from: usize, found: &mut Vec<Found>) -> Progress {
     let start = run_start(text, at, from);
+    if let Some(next) = quick::nothing(text, start, from) {
+        return Progress::Next(next);
+    }
     let known = found.len();
     match look(text, start, from, found) {
         Ok(next) => Progress::Next(next),
@@ -144,6 +148,9 @@ pub(crate) fn number(text: &Text<'_>, at: usize, from: usize, found: &mut Vec<Fo
 /// Looks for addresses of the internet and of hardware around `at`: a colon, or one of the hexadecimal digits or
 /// separators that touch it. Hardware addresses written with hyphens or dots are found from any of their bytes, too.
 pub(crate) fn hex(text: &Text<'_>, at: usize, from: usize, found: &mut Vec<Found>) -> Progress {
+    if let Some(next) = quick::no_address(text, at, from) {
+        return Progress::Next(next.max(from).max(at.saturating_add(1)));
+    }
     let token = ip::Token::around(text, at, from);
     match token.look(text, from, found) {
         Ok(next) => Progress::Next(next.max(at.saturating_add(1))),

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::{Detector, Finding, buffer::Buffer, engine::Hit, mask::Mask, search::Search, span, tail};
+use crate::{
+    Detector, Finding, buffer::Buffer, engine::Hit, mask::Mask, search::Search, span, tail,
+};
 
 /// Takes a text in pieces of any size and gives out, byte for byte, what masking the whole text gives.
 ///
@@ -67,7 +69,8 @@ impl StreamRedactor {
     pub fn push(&mut self, piece: &str, out: &mut String) {
         self.text.push(piece);
         let length = self.text.text().len();
-        if length < self.search_at || (length - self.looked <= Self::UNLOOKED && self.waits(piece)) {
+        if length < self.search_at || (length - self.looked <= Self::UNLOOKED && self.waits(piece))
+        {
             return;
         }
         self.looked = length;
