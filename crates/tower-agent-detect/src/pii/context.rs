@@ -100,13 +100,23 @@ impl<'t, 'a> Words<'t, 'a> {
         (self.at > self.limit).then(|| here(self.text, self.at.saturating_sub(1)))
     }
 
-    /// How many bytes that are no letters stand before the next word, and whether a line ends among them twice.
-    pub(super) fn gap(&mut self) -> usize {
-        let end = self.at;
+    /// Passes over what is no letter before the next word.
+    fn gap(&mut self) {
         while self.byte().is_some_and(|byte| !is_letter(byte)) {
             self.at = self.at.saturating_sub(1);
         }
-        end.saturating_sub(self.at)
+    }
+
+    /// The same, but gives up where more than `most` bytes stand there.
+    pub(super) fn is_near(&mut self, most: usize) -> bool {
+        let end = self.at;
+        while self.byte().is_some_and(|byte| !is_letter(byte)) {
+            self.at = self.at.saturating_sub(1);
+            if end.saturating_sub(self.at) > most {
+                return false;
+            }
+        }
+        true
     }
 
     pub(super) fn next(&mut self) -> Option<Word> {
@@ -142,7 +152,7 @@ pub(super) fn call(text: &Text<'_>, start: usize) -> Call {
     let mut words = Words::before(text, start);
     let (mut reached, mut numbered) = (false, false);
     for at in 0..MAX_WORDS {
-        if words.gap() > MAX_GAP {
+        if !words.is_near(MAX_GAP) {
             break;
         }
         let Some(word) = words.next() else { break };

@@ -82,7 +82,7 @@ fn quad(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
 /// Whether the word before a number says that it counts versions or sections.
 fn is_version(text: &Text<'_>, start: usize) -> bool {
     let mut words = Words::before(text, start);
-    if words.gap() > 6 {
+    if !words.is_near(6) {
         return false;
     }
     words.next().is_some_and(|word| {
