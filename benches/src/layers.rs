@@ -40,7 +40,7 @@ pub fn alone(size: usize) -> Vec<(&'static str, ToolCase)> {
         ("log, nobody listening", around(size, LogLayer::new())),
         ("timeout", around(size, TimeoutLayer::new(Duration::from_secs(30)))),
         ("concurrency_limit", around(size, ConcurrencyLimitLayer::new(8))),
-        ("redact, nothing found", around(size, RedactLayer::common())),
+        ("redact, nothing found", around(size, RedactLayer::secrets())),
         ("reload", around(size, ReloadLayer::<ToolCall>::new(Identity::new()))),
     ]
 }

@@ -6,8 +6,10 @@ use serde_json::Value;
 use tower::{Layer, Service};
 use tower_agent::{
     AllowListLayer, Boxed, ConcurrencyLimitLayer, Error, MetricsLayer, ModelRequest, Operation,
-    RedactLayer, ReportErrorsLayer, TimeoutLayer, ToolCall, TruncateLayer, hooks::before,
-    redact::Pattern, timeout::Limits,
+    RedactLayer, ReportErrorsLayer, TimeoutLayer, ToolCall, TruncateLayer,
+    hooks::before,
+    redact::{Arguments, Detector, Rule, Set},
+    timeout::Limits,
 };
 
 /// Layers without their types, outermost first.
@@ -76,7 +78,6 @@ pub(crate) fn around_tools(settings: &[Value], gauges: &mut Gauges) -> Stack<Too
 pub(crate) fn around_model(settings: &[Value], gauges: &Gauges) -> Stack<ModelRequest> {
     let layers = settings.iter().map(|layer| match layer["layer"].as_str().unwrap() {
         "metrics" => wrap(gauges.metrics.clone()),
-        "redact" if layer["apply_to"].is_null() => wrap(redact(layer).model_output(true)),
         "redact" => wrap(redact(layer)),
         "timeout" => {
             let limits = Limits::new().head(millis(&layer["first_ms"]));
@@ -88,39 +89,40 @@ pub(crate) fn around_model(settings: &[Value], gauges: &Gauges) -> Stack<ModelRe
 }
 
 fn redact(layer: &Value) -> RedactLayer {
-    let detected = texts(&layer["detect"]).into_iter().flat_map(detector);
-    let own = layer["custom"].as_array().into_iter().flatten();
-    let own = own.map(|own| pattern(text(&own["name"]), text(&own["pattern"])));
     let surfaces = texts(&layer["apply_to"]);
-    RedactLayer::new(detected.chain(own))
-        .model_output(surfaces.contains(&"model_output.text"))
-        .arguments(surfaces.contains(&"model_output.tool_call_args"))
+    let arguments = surfaces.contains(&"model_output.tool_call_args");
+    RedactLayer::new(detector(layer))
+        .model_output(surfaces.is_empty() || surfaces.contains(&"model_output.text"))
+        .arguments(if arguments { Arguments::Mask } else { Arguments::Keep })
 }
 
-/// The common list knows secrets. What it has no detector for yet, a user writes as these patterns.
-fn detector(name: &str) -> Vec<Pattern> {
-    match name {
-        "secrets" => Pattern::common(),
-        "email" => vec![pattern("email", r"[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+")],
-        "credit_card" => {
-            vec![pattern("card", r"(?-u:\b)[0-9](?:[ -]?[0-9]){12,18}(?-u:\b)").accept(is_card)]
-        }
-        "phone" => vec![pattern("phone", r"\+[0-9]{1,3}(?:[ -]?[0-9]){6,12}(?-u:\b)")],
-        other => panic!("no detector is known as {other}"),
-    }
+/// The built-in rules that a case names, and its own.
+fn detector(layer: &Value) -> Detector {
+    let all = Detector::builtin();
+    let named = texts(&layer["detect"]);
+    let personal = |id: &str| named.iter().any(|name| name.replace('_', "-") == id);
+    let chosen = |rule: &&Arc<Rule>| match rule.set() {
+        Set::Secrets => named.contains(&"secrets"),
+        _ => personal(rule.id()),
+    };
+    let chosen: Vec<_> = all.rules().iter().filter(chosen).map(|rule| rule.id()).collect();
+    let own = layer["custom"].as_array().into_iter().flatten().map(own_rule);
+    own.fold(Detector::builder().only(chosen), |builder, own| builder.rules_toml(&own))
+        .build()
+        .unwrap()
 }
 
-fn pattern(kind: &str, regex: &str) -> Pattern {
-    Pattern::new(kind, regex).unwrap()
-}
-
-/// Whether digits begin like a card's and end in the check digit of Luhn.
-fn is_card(found: &str) -> bool {
-    let digits: Vec<u32> = found.chars().filter_map(|digit| digit.to_digit(10)).collect();
-    let sum: u32 = (digits.iter().rev().enumerate())
-        .map(|(place, digit)| if place % 2 == 0 { *digit } else { digit * 2 % 10 + digit / 5 })
-        .sum();
-    (2..=6).contains(&digits[0]) && sum.is_multiple_of(10)
+/// A pattern of a case's own. A rule names the words that a match begins with, which the two patterns that there are leave open.
+fn own_rule(own: &Value) -> String {
+    let (keywords, pattern) = match text(&own["pattern"]) {
+        r"[a-z]+\.example\.com/\S*" => ("files.", r"files\.example\.com/\S{0,200}"),
+        r"https?://\S+" => ("http", r"https?://\S{1,200}"),
+        other => panic!("no rule is known for {other}"),
+    };
+    let id = text(&own["name"]);
+    format!(
+        "[[rule]]\nid = '{id}'\ndescription = '{id}'\nkeywords = ['{keywords}']\npattern = '{pattern}'\nborder = 'none'"
+    )
 }
 
 fn rewrite(fields: Value) -> impl Fn(&mut ToolCall) -> Result<(), Error> + Clone + Send + Sync {

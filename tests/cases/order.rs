@@ -17,8 +17,8 @@ pub(crate) async fn cut_and_mask(case: &Case) {
             assert!(!all.contains(piece.as_str().unwrap()), "{stack}: {all}");
         }
     }
-    assert_eq!(warnings(RedactLayer::common(), TruncateLayer::bytes(500)), 1);
-    assert_eq!(warnings(TruncateLayer::bytes(500), RedactLayer::common()), 0);
+    assert_eq!(warnings(RedactLayer::secrets(), TruncateLayer::bytes(500)), 1);
+    assert_eq!(warnings(TruncateLayer::bytes(500), RedactLayer::secrets()), 0);
 }
 
 /// What `check` has to say about two layers, the outer one first.

@@ -23,6 +23,7 @@ use tower_agent::{
         on_error_async, on_model_event, on_run_event,
     },
     plugin::BoxPlugin,
+    redact::Arguments,
     timeout::Limits,
 };
 use tower_agent_test::Sample;
@@ -248,7 +249,7 @@ fn panics<T>(_: &mut T) {
 
 /// It looks everywhere.
 fn redact() -> RedactLayer {
-    RedactLayer::common().arguments(true).model_input(true).model_output(true)
+    RedactLayer::all().arguments(Arguments::Vault).trusted(["probe"])
 }
 
 fn hook_list<O: Operation>() -> HookList<O> {

@@ -13,6 +13,7 @@ use tower_agent::{
     TimeoutLayer, ToolSpec, Usage, Verdict,
     hooks::{Hook, HookList, on_model_event},
     plugin::BoxPlugin,
+    redact::Arguments,
 };
 use tower_agent_test::{ModelHandle, ScriptedModel, Turn};
 
@@ -182,7 +183,7 @@ async fn pictures_sound_and_files_pass_every_layer_of_a_model_both_ways_whole_an
         let reply = Reply::new(Message::new(Role::Assistant, parts.clone()));
         let model = ScriptedModel::new([Turn::reply(reply.clone()).streamed(streamed)]);
         let handle = model.handle();
-        let everything = RedactLayer::common().model_input(true).model_output(true).arguments(true);
+        let everything = RedactLayer::all().arguments(Arguments::Mask);
         let stack = ServiceBuilder::new()
             .layer(LogLayer::new())
             .layer(MetricsLayer::new())

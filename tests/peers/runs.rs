@@ -212,7 +212,7 @@ async fn what_was_masked_on_its_way_in_stays_masked_on_every_later_turn() {
     let model = ScriptedModel::text("hello").repeat_last();
     let handle = model.handle();
     let agent = Agent::builder("helper", model).build();
-    let stack = RedactLayer::common().model_input(true).layer(agent);
+    let stack = RedactLayer::default().layer(agent);
 
     let first = RunRequest::user(format!("my key is {secret}"));
     let stored = stack.clone().oneshot(first).await.unwrap().collect().await.unwrap().messages;
@@ -223,7 +223,7 @@ async fn what_was_masked_on_its_way_in_stays_masked_on_every_later_turn() {
     assert!(!serde_json::to_string(&stored).unwrap().contains(&secret), "what is stored");
     assert_eq!(handle.calls(), 2);
     for request in handle.requests() {
-        assert_eq!(request.messages[0].text(), "my key is [REDACTED]");
+        assert_eq!(request.messages[0].text(), "my key is [REDACTED:aws-access-key-id]");
     }
 }
 

@@ -7,6 +7,7 @@ use tower_agent::{
     LogLayer, Media, MediaSource, MetricsLayer, RedactLayer, ReportErrorsLayer, RunRequest,
     TimeoutLayer, Tool, ToolCall, ToolOutput, ToolSet, ToolSpec, TruncateLayer,
     hooks::{after, before},
+    redact::Arguments,
 };
 use tower_agent_test::{ScriptedModel, StaticTool, Turn};
 
@@ -46,7 +47,7 @@ async fn what_a_tool_says_of_itself_reaches_every_layer_of_a_full_stack() {
     let layers = ServiceBuilder::new()
         .layer(before(sees.clone()))
         .layer(MetricsLayer::new())
-        .layer(RedactLayer::common().arguments(true))
+        .layer(RedactLayer::all().arguments(Arguments::Mask))
         .layer(ReportErrorsLayer::new())
         .layer(before(sees.clone()))
         .layer(ConcurrencyLimitLayer::new(1))
@@ -142,7 +143,7 @@ async fn pictures_sound_and_unknown_blocks_pass_every_layer_as_they_are() {
         .layer(LogLayer::new())
         .layer(MetricsLayer::new())
         .layer(TruncateLayer::bytes(5))
-        .layer(RedactLayer::common().arguments(true))
+        .layer(RedactLayer::all().arguments(Arguments::Mask))
         .layer(AllowListLayer::exact(["scan"]))
         .layer(ReportErrorsLayer::new())
         .layer(CatchPanicLayer::new())

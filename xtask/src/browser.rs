@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    Result, clients::same, command, options::Options, server::with_server, step::step,
+    Result, command, options::Options, python::same, server::with_server, step::step,
     workspace::Workspace,
 };
 

@@ -6,8 +6,12 @@ mod ci;
 mod clients;
 mod command;
 mod deny;
+mod detection;
 mod features;
+mod fuzz;
 mod options;
+mod page;
+mod python;
 mod server;
 mod step;
 mod test;
@@ -29,10 +33,14 @@ cargo xtask <task>
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
   features  check that each feature of each crate compiles alone
   bench     measure the layers and the agent, and write docs/performance.md
+  detection-quality
+            measure what the engine finds, and write docs/detection-quality.md
+  fuzz      try texts that nobody thought of on the engine    [TARGET] [--seconds N]
   ci        fmt, clippy, doc, deny, features, test
 
   --url URL          ask a server that runs already, instead of starting one
-  --screenshot FILE  also write the picture that the README shows";
+  --screenshot FILE  also write the picture that the README shows
+  --seconds N        how long each fuzz target runs, instead of 60 seconds";
 
 fn main() -> ExitCode {
     match run() {
@@ -48,6 +56,9 @@ fn run() -> Result {
     let mut arguments = env::args().skip(1);
     let task = arguments.next().unwrap_or_else(|| "help".to_owned());
     let options = Options::parse(arguments)?;
+    if let Some(word) = options.target.as_ref().filter(|_| task != "fuzz") {
+        return Err(format!("`{word}` is no option of `{task}`").into());
+    }
     match task.as_str() {
         "help" | "--help" | "-h" => {
             println!("{HELP}");
@@ -58,6 +69,8 @@ fn run() -> Result {
         "browser" => browser::run(&Workspace::load()?, &options),
         "features" => features::run(&Workspace::load()?),
         "bench" => bench::run(&Workspace::load()?),
+        "detection-quality" => detection::run(&Workspace::load()?),
+        "fuzz" => fuzz::run(&Workspace::load()?, &options),
         "ci" => ci::run(&Workspace::load()?, &options),
         other => Err(format!("no task is called `{other}`; `cargo xtask help` lists them").into()),
     }

@@ -11,6 +11,10 @@ pub(crate) struct Options {
     pub(crate) url: Option<String>,
     /// Where the picture for the README goes.
     pub(crate) screenshot: Option<PathBuf>,
+    /// How long each fuzz target runs.
+    pub(crate) seconds: Option<u32>,
+    /// The one fuzz target that is meant.
+    pub(crate) target: Option<String>,
 }
 
 impl Options {
@@ -22,6 +26,10 @@ impl Options {
                 "--url" => options.url = Some(value()?),
                 // The browser's script runs elsewhere, so a path is fixed to where the user stands.
                 "--screenshot" => options.screenshot = Some(path::absolute(value()?)?),
+                "--seconds" => options.seconds = Some(seconds(&value()?)?),
+                word if !word.starts_with('-') && options.target.is_none() => {
+                    options.target = Some(name);
+                }
                 _ => {
                     return Err(
                         format!("`{name}` is no option; `cargo xtask help` lists them").into()
@@ -31,6 +39,12 @@ impl Options {
         }
         Ok(options)
     }
+}
+
+fn seconds(text: &str) -> Result<u32> {
+    // Zero would be no limit at all.
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
+    seconds.ok_or_else(|| format!("`{text}` is no number of seconds").into())
 }
 
 #[cfg(test)]
@@ -51,6 +65,19 @@ mod tests {
         let options = parse(&["--url", "http://127.0.0.1:1", "--screenshot", "page.png"]).unwrap();
         assert_eq!(options.url.as_deref(), Some("http://127.0.0.1:1"));
         assert_eq!(options.screenshot, Some(std::env::current_dir().unwrap().join("page.png")));
+    }
+
+    #[test]
+    fn a_target_and_a_time_may_be_given() {
+        let options = parse(&["stream", "--seconds", "5"]).unwrap();
+        assert_eq!((options.target.as_deref(), options.seconds), (Some("stream"), Some(5)));
+        for wrong in ["0", "-1", "soon"] {
+            let error = parse(&["--seconds", wrong]).unwrap_err().to_string();
+            assert_eq!(error, format!("`{wrong}` is no number of seconds"));
+        }
+        assert!(
+            parse(&["stream", "json"]).unwrap_err().to_string().contains("`json` is no option")
+        );
     }
 
     #[test]

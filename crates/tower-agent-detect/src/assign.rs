@@ -99,7 +99,9 @@ pub(crate) fn value_of_name(text: &Text<'_>, start: usize, end: usize) -> Result
 }
 
 fn value_from(text: &Text<'_>, start: usize, end: usize) -> Result<Value, Verdict> {
-    let found = operator::after_name(text, start, end).map_err(|stop| begins(text, stop))?;
+    // What may be an operator may also be how a value begins, behind a flag.
+    let found = operator::after_name(text, start, end)
+        .map_err(|stop| Verdict::stopped(stop, text.len() - operator::signs_at_end(text)))?;
     open::value_behind(text, start, end, found)
 }
 

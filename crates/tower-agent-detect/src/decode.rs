@@ -6,7 +6,7 @@ use base64::{
 };
 
 use crate::{
-    tail::{LONGEST_BASE64, LONGEST_RUN, SHORTEST_BASE64, is_base64, is_run},
+    tail::{LONGEST_BASE64, LONGEST_RUN, is_base64, is_run},
     text::{Stop, Text},
 };
 
@@ -37,6 +37,8 @@ pub(crate) enum Unwrapped {
 
 /// How much of an address is read at once, in bytes.
 const LONGEST_ADDRESS: usize = 1024;
+/// What is shorter in Base64 holds no secret that would be known without its name.
+pub(crate) const SHORTEST_BASE64: usize = 24;
 /// Every run of [`SHORTEST_BASE64`] bytes covers two whole blocks of this length, wherever it begins.
 const BLOCK: usize = 8;
 /// How many bytes are judged at once.

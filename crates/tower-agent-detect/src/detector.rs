@@ -4,6 +4,7 @@ mod data;
 
 use std::{
     borrow::Cow,
+    collections::HashSet,
     fmt,
     ops::Range,
     sync::{Arc, OnceLock},
@@ -70,10 +71,18 @@ impl Detector {
 
     /// What the text holds, in order.
     pub fn find(&self, text: &str) -> Vec<Finding> {
-        let hits = self.hits(text, &Mask::label());
-        hits.into_iter()
-            .filter_map(|hit| Some(Finding::new(self.rules().get(hit.rule as usize)?, hit)))
-            .collect()
+        let mut findings: Vec<Finding> = Vec::new();
+        let mut last = None;
+        for hit in self.hits(text, &Mask::label()) {
+            let Some(rule) = self.rules().get(hit.rule as usize) else { continue };
+            let goes_on = last.is_some_and(|last| span::goes_on(last, hit));
+            last = Some(hit);
+            match findings.last_mut().filter(|_| goes_on) {
+                Some(finding) => finding.extend(hit.end),
+                None => findings.push(Finding::new(rule, hit)),
+            }
+        }
+        findings
     }
 
     /// The text with everything masked by [labels](Mask::label); the very text if there is nothing.
@@ -87,20 +96,33 @@ impl Detector {
         if hits.is_empty() {
             return Cow::Borrowed(text);
         }
+        Cow::Owned(self.replaced(text, &hits, mask, &mut |_| {}))
+    }
+
+    /// The text with its hits masked.
+    fn replaced(
+        &self,
+        text: &str,
+        hits: &[Hit],
+        mask: &Mask,
+        found: &mut dyn FnMut(&Rule),
+    ) -> String {
         let mut out = String::with_capacity(text.len());
         let mut done = 0;
-        for hit in hits {
+        let mut last = None;
+        for &hit in hits {
             out.push_str(text.get(done..hit.start).unwrap_or_default());
-            if let Some(rule) = self.rules().get(hit.rule as usize) {
-                mask.write(
-                    &rule.masked(text.get(hit.start..hit.end).unwrap_or_default()),
-                    &mut out,
-                );
+            let goes_on = last.is_some_and(|last| span::goes_on(last, hit));
+            if let Some(rule) = self.rules().get(hit.rule as usize).filter(|_| !goes_on) {
+                let value = text.get(hit.start..hit.end).unwrap_or_default();
+                mask.write(&rule.masked(value), &mut out);
+                found(rule);
             }
             done = hit.end;
+            last = Some(hit);
         }
         out.push_str(text.get(done..).unwrap_or_default());
-        Cow::Owned(out)
+        out
     }
 
     /// Masks a text that comes in pieces.
@@ -170,6 +192,11 @@ impl Finding {
         Self { rule: Arc::clone(rule), span: hit.start..hit.end }
     }
 
+    /// Takes in what goes on behind it, up to a place.
+    pub(crate) const fn extend(&mut self, end: usize) {
+        self.span.end = end;
+    }
+
     /// What found it.
     pub fn rule(&self) -> &Rule {
         &self.rule
@@ -196,6 +223,12 @@ impl fmt::Debug for Finding {
 fn builtin() -> &'static [Arc<Rule>] {
     static RULES_READ: OnceLock<Vec<Arc<Rule>>> = OnceLock::new();
     RULES_READ.get_or_init(|| read(RULES).unwrap_or_default())
+}
+
+/// Whether a rule of this crate has the id, chosen or not.
+pub(crate) fn is_built_in(id: &str) -> bool {
+    static IDS: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    IDS.get_or_init(|| builtin().iter().map(|rule| rule.id()).collect()).contains(id)
 }
 
 fn read(toml: &str) -> Result<Vec<Arc<Rule>>, RuleError> {

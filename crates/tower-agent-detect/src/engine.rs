@@ -11,8 +11,10 @@ use crate::{
     assign::{self, Value},
     check,
     decode::{self, Inside, Progress, Unwrapped, Wrapped},
+    detector::is_built_in,
     filter::{Filter, Kind, Occurrence},
     judge, key_block,
+    mask::{self, Mask},
     personal::{Personal, Progresses},
     pii::{self, Found},
     recogniser::Recogniser,
@@ -121,16 +123,8 @@ impl Engine {
                 Way::Key => rule.words().into_iter().for_each(|it| add(it, Target::Key(index))),
                 Way::BuiltIn(ref recogniser) => {
                     built_in.insert(rule.id().to_owned(), index);
-                    match recogniser {
-                        Recogniser::PrivateKey => {
-                            add("-----begin".to_owned(), Target::KeyBlock(index))
-                        }
-                        Recogniser::CryptoWallet => {
-                            WALLETS
-                                .iter()
-                                .for_each(|it| add((*it).to_owned(), Target::Wallet(index)));
-                        }
-                        _ => {}
+                    for (word, target) in built_in_words(*recogniser, index) {
+                        add(word.to_owned(), target);
                     }
                     if let Some(kind) = recogniser.kind() {
                         personal.add(kind, index);
@@ -139,9 +133,8 @@ impl Engine {
             }
         }
         if rules.iter().any(|rule| rule.way == Way::BuiltIn(Recogniser::Name)) {
-            for (name, index) in judge::NAMES.iter().zip(0..) {
-                add((*name).to_owned(), Target::Name(index));
-            }
+            let names = judge::NAMES.iter().zip(0..);
+            names.for_each(|(name, index)| add((*name).to_owned(), Target::Name(index)));
         }
         let tail = Tail::new(
             words
@@ -164,6 +157,21 @@ impl Engine {
 
     pub(crate) fn rules(&self) -> &[Arc<Rule>] {
         &self.rules
+    }
+
+    /// Whether a text in the form of a placeholder holds nothing but what a mask writes into one.
+    pub(crate) fn wrote(&self, mask: &Mask, placeholder: Option<&[u8]>) -> bool {
+        let Some(text) = placeholder.and_then(|text| std::str::from_utf8(text).ok()) else {
+            return false;
+        };
+        let parts = text.strip_prefix(mask::OPENING).and_then(|text| text.strip_suffix(']'));
+        // Any other text that stands for a value was chosen by whoever runs this.
+        let Some(parts) = parts.filter(|_| !mask.is_always(text)) else { return true };
+        let mut parts = parts.split(':').skip(1);
+        let known = |id: &str| {
+            id == mask::name("") || self.rules.iter().any(|rule| rule.id() == id) || is_built_in(id)
+        };
+        parts.next().is_none_or(known) && parts.next().is_none_or(mask::is_tag)
     }
 
     /// Looks at what has come since the last time, and at what was undecided.
@@ -350,7 +358,8 @@ impl Engine {
     fn escaped(&self, text: &Text<'_>, stretch: Wrapped, scan: &mut Scan) {
         let mut inside = Inside::new();
         inside.unescape(text, stretch);
-        for hit in self.inside(inside.bytes()) {
+        let after_mask = text.before(stretch.start).is_err();
+        for hit in self.inside(&Text::new(inside.bytes(), after_mask, End::Final)) {
             let (start, end) = inside.written(stretch, hit.start, hit.end);
             scan.hits.push(Hit { start, end, ..hit });
         }
@@ -366,8 +375,10 @@ impl Engine {
             return;
         }
         let mut inside = Inside::new();
-        if inside.decode(written) {
-            let hits = self.inside(inside.bytes());
+        // What touches a mask may be half of a run.
+        let whole = text.before(start).is_ok();
+        if whole && inside.decode(written) {
+            let hits = self.inside(&Text::whole(inside.bytes()));
             scan.hits.extend(hits.first().map(|hit| Hit { start, end, ..*hit }));
         }
     }
@@ -387,9 +398,9 @@ impl Engine {
         }
     }
 
-    fn inside(&self, bytes: &[u8]) -> Vec<Hit> {
+    fn inside(&self, text: &Text<'_>) -> Vec<Hit> {
         let mut scan = Scan { inside: true, ..Scan::default() };
-        self.advance(&Text::whole(bytes), &mut scan);
+        self.advance(text, &mut scan);
         scan.hits
     }
 
@@ -427,11 +438,26 @@ impl Engine {
     /// A value that is known by a name which says that it is secret.
     fn name(&self, text: &Text<'_>, name: u32, start: usize, end: usize) -> (Verdict, u32) {
         let (verdict, id) = judge::generic(text, name as usize, start, end);
-        match self.built_in.get(id) {
-            Some(rule) => (verdict, *rule),
-            None => (Verdict::Nothing, 0),
+        match (self.built_in.get(id), verdict) {
+            (Some(rule), _) => (verdict, *rule),
+            // Which rule it is may be undecided, too.
+            (None, Verdict::Undecided(_)) => (verdict, 0),
+            (None, _) => (Verdict::Nothing, 0),
         }
     }
+}
+
+/// The words at which something that code recognises may begin.
+fn built_in_words(
+    recogniser: Recogniser,
+    rule: u32,
+) -> impl Iterator<Item = (&'static str, Target)> {
+    let (words, target) = match recogniser {
+        Recogniser::PrivateKey => (&["-----begin"][..], Target::KeyBlock(rule)),
+        _ => (&WALLETS[..], Target::Wallet(rule)),
+    };
+    let has_words = matches!(recogniser, Recogniser::PrivateKey | Recogniser::CryptoWallet);
+    words.iter().filter(move |_| has_words).map(move |word| (*word, target))
 }
 
 impl Allow {

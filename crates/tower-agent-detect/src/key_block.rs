@@ -12,13 +12,16 @@ const LONGEST_GAP: usize = 400;
 
 /// For `-----BEGIN`, which ends at `end`.
 pub(crate) fn block(text: &Text<'_>, start: usize, end: usize) -> Verdict {
-    let found = label(text, end).and_then(|body| run(text, start, body));
+    let found = label(text, end).and_then(|body| run(text, start, body, None));
     found.unwrap_or_else(|stop| Verdict::stopped(stop, start))
 }
 
 /// What goes on after a part that was as long as a part may be.
 pub(crate) fn rest(text: &Text<'_>, start: usize) -> Verdict {
-    run(text, start, start).unwrap_or_else(|stop| Verdict::stopped(stop, start))
+    match run(text, start, start, Some(start)) {
+        Ok(Verdict::Found(start, end)) if start == end => Verdict::Nothing,
+        found => found.unwrap_or_else(|stop| Verdict::stopped(stop, start)),
+    }
 }
 
 /// Where the label of a private key ends, dashes included.
@@ -41,11 +44,15 @@ fn label(text: &Text<'_>, from: usize) -> Result<usize, Stop> {
     Ok(at)
 }
 
-/// Goes through a body, which is made of runs of Base64 and whatever stands between the lines of one.
-fn run(text: &Text<'_>, start: usize, body: usize) -> Result<Verdict, Stop> {
+/// Goes through a body, which is made of runs of Base64 and whatever stands between the lines of one. `key_end`: where the
+/// last run that can only be part of a key ended.
+fn run(
+    text: &Text<'_>,
+    start: usize,
+    body: usize,
+    mut key_end: Option<usize>,
+) -> Result<Verdict, Stop> {
     let mut at = body;
-    // Where the last run that can only be part of a key ended.
-    let mut key_end = None;
     while at - start < MOST {
         if at - key_end.unwrap_or(body) > LONGEST_GAP {
             break;
@@ -56,6 +63,7 @@ fn run(text: &Text<'_>, start: usize, body: usize) -> Result<Verdict, Stop> {
             byte if is_base64(byte) => {
                 let end = base64_end(text, at, start + MOST)?;
                 if end - at >= KEY_RUN
+                    || (key_end == Some(at) && text.before(at)?.is_some_and(is_base64))
                     || (key_end.is_some() && text.bytes().get(end - 1) == Some(&b'='))
                 {
                     key_end = Some(end);

@@ -10,9 +10,9 @@ use crate::{keyed::Keyed, vault::Vault};
 
 /// What is written in the place of what was found: `[REDACTED:rule-id]`, the [label](Mask::label), unless another mask is chosen.
 ///
-/// A text that is masked once more stays as it is: texts of the forms `[REDACTED]`, `[REDACTED:id]` and `[REDACTED:id:extra]`,
-/// in which `id` and `extra` are 1 to 64 ASCII letters, digits, dots, underscores or hyphens, are never touched, whoever
-/// wrote them. So is the text of [`Mask::text`].
+/// A text that is masked once more stays as it is: texts of the forms `[REDACTED]`, `[REDACTED:id]` and `[REDACTED:id:tag]`,
+/// in which `id` is that of a rule, and `tag` is as [`hash`](Self::hash) and [`vault`](Self::vault) write it, are never
+/// touched, whoever wrote them. So is the text of [`Mask::text`].
 ///
 /// ```
 /// use tower_agent_detect::Mask;
@@ -55,8 +55,8 @@ impl Mask {
 
     /// The same text for everything, taken literally. An empty text is `[REDACTED]`.
     ///
-    /// The text counts as masked already where it stands by itself: `XXXX` does, `aXXXXb` and `XXXXXXXX` do not. A text of fewer
-    /// than 3 bytes never counts, as it may stand within a secret by chance.
+    /// The text counts as masked already where it stands by itself: `XXXX` does, and so does `XXXXXXXX`, which may be two of it, but
+    /// `aXXXXb` and `XXXXX` do not. A text of fewer than 3 bytes never counts, as it may stand within a secret by chance.
     #[must_use]
     pub fn text(text: impl Into<Arc<str>>) -> Self {
         Self(Kind::Text(Arc::new(Fixed::new(text.into()))))
@@ -122,12 +122,23 @@ impl Mask {
         }
     }
 
+    /// Whether it writes this text for everything.
+    pub(crate) fn is_always(&self, text: &str) -> bool {
+        self.fixed().is_some_and(|fixed| fixed.as_str() == text)
+    }
+
     fn fixed(&self) -> Option<&Fixed> {
         match &self.0 {
             Kind::Text(text) => Some(text),
             _ => None,
         }
     }
+}
+
+/// Whether a text is what a mask adds to an id: a keyed hash, or the mark of a vault and one.
+pub(crate) fn is_tag(text: &str) -> bool {
+    let tag = text.strip_prefix("vault-").unwrap_or(text);
+    tag.len() == 16 && tag.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The id of a rule, or what stands for one that no placeholder may hold.

@@ -47,7 +47,9 @@ impl Pattern {
     }
 
     /// A pattern whose matches have an end.
-    pub(crate) fn check(pattern: &str, max: Option<usize>) -> Result<(), String> {
+    ///
+    /// Gives how long they are at least, in bytes.
+    pub(crate) fn check(pattern: &str, max: Option<usize>) -> Result<usize, String> {
         let hir = syntax::parse_with(pattern, &ascii()).map_err(|error| error.to_string())?;
         let properties = hir.properties();
         if properties.minimum_len() == Some(0) {
@@ -63,7 +65,7 @@ impl Pattern {
             Some(longest) if longest > LONGEST => {
                 Err(format!("a match of {longest} bytes is too long; the most is {LONGEST}"))
             }
-            _ => Ok(()),
+            _ => Ok(properties.minimum_len().unwrap_or_default()),
         }
     }
 

@@ -21,6 +21,7 @@ mod ssn;
 mod tail;
 #[cfg(test)]
 pub(crate) mod tests;
+mod token;
 mod wallet;
 
 pub(crate) use email::email;
@@ -55,19 +56,6 @@ impl Kind {
         Self::Mac,
         Self::Wallet,
     ];
-
-    pub(crate) const fn id(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Card => "credit-card",
-            Self::Iban => "iban",
-            Self::Phone => "phone",
-            Self::Ssn => "us-ssn",
-            Self::Ip => "ip-address",
-            Self::Mac => "mac-address",
-            Self::Wallet => "crypto-wallet",
-        }
-    }
 }
 
 /// A set of kinds.
@@ -75,10 +63,12 @@ impl Kind {
 pub(crate) struct Kinds(u8);
 
 impl Kinds {
+    #[cfg(test)]
     pub(crate) const fn none() -> Self {
         Self(0)
     }
 
+    #[cfg(test)]
     pub(crate) const fn all() -> Self {
         Self(u8::MAX)
     }
@@ -148,8 +138,8 @@ pub(crate) fn number(text: &Text<'_>, at: usize, from: usize, found: &mut Vec<Fo
 /// Looks for addresses of the internet and of hardware around `at`: a colon, or one of the hexadecimal digits or
 /// separators that touch it. Hardware addresses written with hyphens or dots are found from any of their bytes, too.
 pub(crate) fn hex(text: &Text<'_>, at: usize, from: usize, found: &mut Vec<Found>) -> Progress {
-    if let Some(next) = quick::no_address(text, at, from) {
-        return Progress::Next(next.max(from).max(at.saturating_add(1)));
+    if let Some(nothing) = token::nothing(text, at, from) {
+        return nothing;
     }
     let token = ip::Token::around(text, at, from);
     match token.look(text, from, found) {
@@ -169,7 +159,7 @@ fn look(
         return Ok(iban.end);
     }
     let cluster = Cluster::read(text, start)?;
-    if cluster.is_hexadecimal(text) {
+    if cluster.is_hexadecimal(text)? {
         let before = found.len();
         let next = ip::Token::around(text, start, from).look(text, from, found)?;
         if found.len() > before {

@@ -5,6 +5,7 @@ use std::{fmt, sync::OnceLock};
 use serde::Deserialize;
 
 use crate::{
+    decode::SHORTEST_BASE64 as SHORTEST_RUN,
     mask::Masked,
     matcher::{Matcher, Pattern},
     recogniser::Recogniser,
@@ -244,24 +245,32 @@ impl RuleError {
     }
 }
 
+/// The most words that the keywords of one rule stand for, with their classes written out.
+const MOST_WORDS: usize = 4096;
+/// The longest keyword as it is written, classes and all, in bytes.
+const LONGEST_WORD: usize = 512;
+
 /// Finds what is wrong with a rule, or says how it works.
 fn check(spec: &Spec) -> Result<Way, String> {
     let id = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if spec.id.is_empty() || spec.id.len() > 64 || !spec.id.bytes().all(id) {
         return Err("an id has 1 to 64 letters, digits, `.`, `_` or `-`".to_owned());
     }
-    for word in spec.keywords.iter().chain(&spec.key) {
-        check_word(word)?;
-    }
+    check_words(spec)?;
     let given = (&spec.pattern, &spec.value, &spec.recogniser);
     let way = match given {
         (Some(_), None, None) if spec.key.is_empty() => Way::Token,
         (None, Some(_), None) if !spec.key.is_empty() && spec.keywords.is_empty() => Way::Key,
-        (None, None, Some(recogniser)) => return Ok(Way::BuiltIn(recogniser.clone())),
+        (None, None, Some(recogniser)) => return Ok(Way::BuiltIn(*recogniser)),
         _ => return Err("needs either `pattern`, or `key` with `value`".to_owned()),
     };
     let pattern = spec.pattern.as_ref().or(spec.value.as_ref()).map_or("", String::as_str);
-    Pattern::check(pattern, spec.max)?;
+    let least = Pattern::check(pattern, spec.max)?;
+    if way == Way::Token && spec.keywords.is_empty() && least < SHORTEST_RUN {
+        return Err(format!(
+            "without `keywords`, the pattern matches {SHORTEST_RUN} bytes or more"
+        ));
+    }
     if let Some(before) = &spec.before {
         if way == Way::Key {
             return Err("`before` goes with `keywords` only".to_owned());
@@ -273,6 +282,34 @@ fn check(spec: &Spec) -> Result<Way, String> {
         Pattern::check_syntax(allowed).map_err(|cause| format!("in `allow`: {cause}"))?;
     }
     Ok(way)
+}
+
+fn check_words(spec: &Spec) -> Result<(), String> {
+    let mut count = 0_usize;
+    for word in spec.keywords.iter().chain(&spec.key) {
+        // Counted before they are written out, since a few classes side by side are more words than there is memory for.
+        count = count.saturating_add(count_words(word)?);
+        if count > MOST_WORDS {
+            return Err(format!("the keywords stand for more than {MOST_WORDS} words"));
+        }
+        check_word(word)?;
+    }
+    Ok(())
+}
+
+/// How many words a keyword stands for.
+fn count_words(word: &str) -> Result<usize, String> {
+    if word.len() > LONGEST_WORD {
+        return Err(format!("a keyword is longer than {LONGEST_WORD} bytes"));
+    }
+    let mut count = 1_usize;
+    let mut rest = word;
+    while let Some((class, after)) = rest.split_once('[').and_then(|(_, rest)| rest.split_once(']'))
+    {
+        count = count.saturating_mul(letters_of(class.as_bytes()).len());
+        rest = after;
+    }
+    Ok(count)
 }
 
 fn check_word(word: &str) -> Result<(), String> {

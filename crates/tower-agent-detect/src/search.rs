@@ -39,6 +39,8 @@ impl Search {
         }
         for (at, standing) in mask.standings(bytes, self.masks_from, last) {
             match standing {
+                // Whoever writes a value of his own in this form does not get it past.
+                Standing::Ends(after) if !engine.wrote(mask, bytes.get(at..after)) => {}
                 Standing::Ends(after) => {
                     self.segment(engine, bytes, at, End::Masked);
                     self.scan = Scan::default();

@@ -37,7 +37,8 @@ pub struct StreamRedactor {
     looked: usize,
     /// How long the text must be before another search is worth it.
     search_at: usize,
-    /// What was masked last, and where it ended: its neighbour of the same rule gets no mask of its own.
+    /// What was masked last, with places that count from the beginning of the stream: a further part of it gets no mask of
+    /// its own.
     last: Option<Hit>,
     findings: Vec<Finding>,
 }
@@ -129,7 +130,7 @@ impl StreamRedactor {
         let settled = spans.iter().take_while(|span| span.end <= to).count();
         let (settled, open) = spans.split_at_checked(settled).unwrap_or_default();
         if let Some(last) = settled.last() {
-            self.search.hits.retain(|hit| hit.start >= last.end);
+            span::take(&mut self.search.hits, *last);
         }
         for span in settled {
             self.mask(*span, out);
@@ -141,14 +142,17 @@ impl StreamRedactor {
         let (start, end) = self.text.stretch(hit.start, hit.end);
         let text = self.text.text();
         out.push_str(text.get(self.done..start).unwrap_or_default());
-        let again = self.last.is_some_and(|last| last.end == start && last.rule == hit.rule);
         let value = text.get(start..end).unwrap_or_default();
-        let hit = Hit { start, end, ..hit };
+        let hit = Hit { start, end, ..hit }.moved(self.forgotten);
+        let again = self.last.is_some_and(|last| span::goes_on(last, hit));
         if let Some(rule) = self.detector.rules().get(hit.rule as usize) {
+            match self.findings.last_mut().filter(|_| again) {
+                Some(finding) => finding.extend(hit.end),
+                None => self.findings.push(Finding::new(rule, hit)),
+            }
             if !again {
                 self.mask.write(&rule.masked(value), out);
             }
-            self.findings.push(Finding::new(rule, hit.moved(self.forgotten)));
         }
         self.done = end;
         self.last = Some(hit);
@@ -165,11 +169,6 @@ impl StreamRedactor {
         self.forgotten += written;
         self.looked -= written;
         self.search_at = self.search_at.saturating_sub(written);
-        self.last = self.last.filter(|last| last.end >= written).map(|last| Hit {
-            start: last.start.saturating_sub(written),
-            end: last.end - written,
-            ..last
-        });
     }
 }
 

@@ -1,6 +1,7 @@
 //! How much of the end of a text that goes on may still become part of something.
 
 use crate::{
+    decode::SHORTEST_BASE64,
     filter::{Carry, Filter},
     pii::{self, Kind, Kinds},
     text::{End, Text},
@@ -65,9 +66,6 @@ pub(crate) const LONGEST_RUN: usize = 64;
 /// How much of a run is taken for Base64, in bytes.
 pub(crate) const LONGEST_BASE64: usize = 4096;
 
-/// What is shorter in Base64 holds no secret that would be known without its name.
-pub(crate) const SHORTEST_BASE64: usize = 24;
-
 /// Growth of a text up to which its new bytes are looked at one by one.
 const SHORT: usize = 64;
 
@@ -110,15 +108,20 @@ const fn of(byte: u8) -> Class {
     let number = leads || matches!(byte, b')' | b' ' | b'-' | b'.' | b'/' | b':');
     let hex = byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.');
     let account = byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-');
-    lane(Lane::Run, is_run(byte))
+    let sorts = lane(Lane::Run, is_run(byte))
         | lane(Lane::Local, pii::is_local(byte))
         | lane(Lane::Number, number)
         | lane(Lane::Hex, hex)
-        | lane(Lane::Account, account)
-        | BASE64 * is_base64(byte) as Class
-        | LEAD * leads as Class
-        | DIGIT * byte.is_ascii_digit() as Class
-        | SIGN * matches!(byte, b'@' | b'%') as Class
+        | lane(Lane::Account, account);
+    let others = flag(BASE64, is_base64(byte))
+        | flag(LEAD, leads)
+        | flag(DIGIT, byte.is_ascii_digit())
+        | flag(SIGN, matches!(byte, b'@' | b'%'));
+    sorts | others
+}
+
+const fn flag(flag: Class, is: bool) -> Class {
+    if is { flag } else { 0 }
 }
 
 const fn lane(lane: Lane, is: bool) -> Class {
@@ -153,7 +156,7 @@ impl Held {
             runs += ONES;
             runs = (runs - (runs >> (LANE - 1) & ONES)) & class;
             let is_base64 = class & BASE64 != 0;
-            ended |= !is_base64 && at >= base64 + SHORTEST_BASE64;
+            ended |= !is_base64 & (at >= base64 + SHORTEST_BASE64);
             base64 = if is_base64 { base64 } else { at + 1 };
         }
         (self.base64, self.runs, self.carry) = (base64, runs, carry);
@@ -192,6 +195,25 @@ impl Held {
         let account = bytes.len() - self.run(Lane::Account);
         let last = bytes.len().saturating_sub(3);
         self.head = (from.max(account)..last).find(|at| pii::is_head(&text, *at));
+    }
+
+    /// How much of the end may become personal data, besides runs and accounts, in bytes.
+    #[inline]
+    fn personal(&self, bytes: &[u8], kinds: Kinds) -> usize {
+        let mut most = 0;
+        if kinds.contains(Kind::Email) && self.run(Lane::Local) < LONGEST_RUN + 2 {
+            most = most.max(self.run(Lane::Local));
+        }
+        if kinds.numbers() {
+            let number = self.run(Lane::Number).min(pii::MAX_NUMBER);
+            let bytes = bytes.get(bytes.len() - number..).unwrap_or_default();
+            let before = bytes.iter().take_while(|byte| class(**byte) & LEAD == 0).count();
+            most = most.max(number - before);
+        }
+        if kinds.hex() {
+            most = most.max(self.run(Lane::Hex).min(pii::MAX_NUMBER));
+        }
+        most
     }
 
     /// How long the run of a sort is, in bytes; no more is counted than [`COUNTED`].
@@ -244,19 +266,7 @@ impl Tail {
         {
             most = most.max(bytes.len() - self.odd(bytes));
         }
-        if kinds.contains(Kind::Email) && held.run(Lane::Local) < LONGEST_RUN + 2 {
-            most = most.max(held.run(Lane::Local));
-        }
-        if kinds.numbers() {
-            let number = held.run(Lane::Number).min(pii::MAX_NUMBER);
-            let bytes = bytes.get(bytes.len() - number..).unwrap_or_default();
-            let before = bytes.iter().take_while(|byte| class(**byte) & LEAD == 0).count();
-            most = most.max(number - before);
-        }
-        if kinds.hex() {
-            most = most.max(held.run(Lane::Hex).min(pii::MAX_NUMBER));
-        }
-        let hold = bytes.len() - most;
+        let hold = bytes.len() - most.max(held.personal(bytes, kinds));
         if held.head.is_none() || !kinds.contains(Kind::Iban) {
             return hold;
         }
@@ -309,4 +319,52 @@ fn run_at_end(text: &[u8]) -> usize {
     let base64 =
         text.iter().rev().take(LONGEST_BASE64).take_while(|byte| is_base64(**byte)).count();
     text.len() - run.max(base64)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::LazyLock;
+
+    use super::*;
+
+    static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::new(&[], true));
+
+    fn held(bytes: &[u8]) -> Held {
+        let mut held = Held::default();
+        for end in 0..=bytes.len() {
+            held.take(&bytes[..end], &FILTER, 0);
+        }
+        held
+    }
+
+    /// The place from which a text that came byte by byte has to be held back, as far as personal data asks for it.
+    pub(crate) fn personal(bytes: &[u8], kinds: Kinds) -> usize {
+        bytes.len() - held(bytes).personal(bytes, kinds)
+    }
+
+    /// The place from which such a text has to be held back.
+    pub(crate) fn hold(bytes: &[u8], kinds: Kinds) -> usize {
+        Tail::new(std::iter::empty()).hold(bytes, &mut held(bytes), kinds)
+    }
+
+    #[test]
+    fn looking_back_says_the_same_as_looking_on() {
+        let text = "Call +44 (20) 7946 0958, or https://a.b/c?d=%41, fe80::1 and GB29 NWBK 60. ";
+        for end in 0..text.len() {
+            let mut back = Held::default();
+            back.look_back(&text.as_bytes()[..end], &FILTER);
+            let on = held(&text.as_bytes()[..end]);
+            assert_eq!((back.runs, back.base64, back.head), (on.runs, on.base64, on.head), "{end}");
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_a_word_with_a_sign_is_held_in_any_case() {
+        let tail = Tail::new(["https://", "--pat ", "ab:cd"].into_iter());
+        for (text, kept) in [("see HTTPS:/", 4), ("a ab:", 2), ("ab:c", 0), ("ab:x", 3), ("b: ", 3)]
+        {
+            let bytes = text.as_bytes();
+            assert_eq!(tail.hold(bytes, &mut held(bytes), Kinds::none()), kept, "{text}");
+        }
+    }
 }

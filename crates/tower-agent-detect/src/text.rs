@@ -45,7 +45,7 @@ pub(crate) enum Verdict {
 
 impl<'a> Text<'a> {
     /// How far back a recogniser may look from the place it is asked about, in bytes.
-    pub(crate) const BEHIND: usize = 128;
+    pub(crate) const BEHIND: usize = 192;
 
     pub(crate) const fn new(bytes: &'a [u8], after_mask: bool, end: End) -> Self {
         Self { bytes, after_mask, end }

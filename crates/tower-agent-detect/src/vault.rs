@@ -68,8 +68,8 @@ impl Vault {
     /// How many values a vault holds unless told otherwise.
     pub const CAPACITY: usize = 256;
 
-    /// The longest value that a vault takes, in bytes.
-    pub const LONGEST: usize = 64 * 1024;
+    /// The longest value that a vault takes, in bytes. What is longer may be but the first part of a value.
+    pub const LONGEST: usize = 16 * 1024 - 1;
 
     /// A vault for so many different values.
     #[must_use]

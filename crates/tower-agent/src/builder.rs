@@ -64,7 +64,7 @@ pub trait ServiceBuilderExt<L>: sealed::Sealed + Sized {
     fn plugin<P: crate::Plugin>(self, plugin: P)
     -> ServiceBuilder<Stack<crate::PluginLayer<P>, L>>;
 
-    /// Masks the common secrets; see [`redact`](crate::redact).
+    /// Masks credentials; see [`redact`](crate::redact).
     #[cfg(feature = "redact")]
     fn redact(self) -> ServiceBuilder<Stack<crate::RedactLayer, L>>;
 
@@ -124,7 +124,7 @@ impl<L> ServiceBuilderExt<L> for ServiceBuilder<L> {
 
     #[cfg(feature = "redact")]
     fn redact(self) -> ServiceBuilder<Stack<crate::RedactLayer, L>> {
-        self.layer(crate::RedactLayer::common())
+        self.layer(crate::RedactLayer::secrets())
     }
 
     #[cfg(feature = "report-errors")]

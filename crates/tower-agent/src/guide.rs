@@ -9,6 +9,9 @@ pub mod order {}
 #[doc = include_str!("docs/recipes.md")]
 pub mod recipes {}
 
+#[doc = include_str!("docs/redaction.md")]
+pub mod redaction {}
+
 #[doc = include_str!("docs/streams.md")]
 pub mod streams {}
 

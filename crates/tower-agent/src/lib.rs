@@ -20,7 +20,7 @@
 //!             .layer(metrics.clone())
 //!             .layer(AllowListLayer::new(["read_*"])?)
 //!             .layer(TruncateLayer::default())
-//!             .layer(RedactLayer::common())
+//!             .layer(RedactLayer::default())
 //!             .layer(ReportErrorsLayer::new())
 //!             .layer(TimeoutLayer::new(Duration::from_secs(30))),
 //!     )
@@ -39,7 +39,7 @@
 //! let agent = Agent::builder("reader", model).tools(tools).build();
 //!
 //! let run = agent.oneshot(RunRequest::user("What is the password?")).await?;
-//! assert_eq!(run.collect().await?.text(), "password = [REDACTED]");
+//! assert_eq!(run.collect().await?.text(), "password = [REDACTED:generic-password]");
 //! # Ok(())
 //! # }
 //! ```
@@ -68,8 +68,8 @@
 //! | `plugin` | [`Plugin`], [`PluginLayer`] | all |
 //!
 //! [`ToolSet`], [`Tool`], [`Boxed`], [`describe()`] and the vocabulary of [`tower_agent_core`] are always there. The [guides](guide)
-//! tell what stands [where](guide::order) in a stack, what is an [error](guide::errors), how [streams](guide::streams) go, and
-//! have [recipes](guide::recipes).
+//! tell what stands [where](guide::order) in a stack, what is an [error](guide::errors), how [streams](guide::streams) go, what is
+//! [masked](guide::redaction) where, and have [recipes](guide::recipes).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

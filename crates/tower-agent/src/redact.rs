@@ -1,7 +1,8 @@
-//! Masks secrets before a model, a user or a log sees them.
+//! Masks secrets and personal data before a model, a user or a log sees them.
 //!
-//! [`RedactLayer`] looks for [`Pattern`]s in what passes and puts a fixed text in their place. The [common](RedactLayer::common)
-//! list knows keys, tokens, key blocks, passwords beside their names and the like. In the results of tools:
+//! [`RedactLayer`] puts a [`Detector`] around tools, models and agents, and a label in the place of what it finds. The default one
+//! looks for [credentials](RedactLayer::secrets), that is for tokens and keys of some hundred services, key blocks, passwords beside
+//! their names and the like:
 //!
 //! ```
 //! use tower::{ServiceBuilder, ServiceExt, service_fn};
@@ -9,30 +10,39 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), tower_agent::BoxError> {
-//! let tool = ServiceBuilder::new().layer(RedactLayer::common()).service(service_fn(|_: ToolCall| async {
+//! let tool = ServiceBuilder::new().layer(RedactLayer::default()).service(service_fn(|_: ToolCall| async {
 //!     Ok::<_, Error>(ToolOutput::text(r#"{"user": "mara", "password": "hunter2"}"#))
 //! }));
 //! let output = tool.oneshot(ToolCall::new("read_config", "{}")).await?;
-//! assert_eq!(output.joined_text(), r#"{"user": "mara", "password": "[REDACTED]"}"#);
-//! assert_eq!(output.provenance.marks[0].detail.as_deref(), Some("1 password"));
+//! assert_eq!(output.joined_text(), r#"{"user": "mara", "password": "[REDACTED:generic-password]"}"#);
+//! assert_eq!(output.provenance.marks[0].detail.as_deref(), Some("1 generic-password"));
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! With patterns of one's own, and in what a model says, whole or streamed:
+//! Made to measure, with a rule of one's own and another mask, in a reply that is streamed:
 //!
 //! ```
 //! use tower::{ServiceBuilder, ServiceExt, service_fn};
 //! use tower_agent::{
-//!     Error, FinishReason, Message, ModelEvent, ModelRequest, ModelResponse, PartDelta, RedactLayer, redact::Pattern,
+//!     Error, FinishReason, Message, ModelEvent, ModelRequest, ModelResponse, PartDelta, RedactLayer,
+//!     redact::{Detector, Mask},
 //! };
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), tower_agent::BoxError> {
-//! let layer = RedactLayer::common()
-//!     .pattern(Pattern::new("badge", r"badge (?<secret>[0-9]{6})(?-u:\b)")?)
-//!     .replacement("***")
-//!     .model_output(true);
+//! let detector = Detector::builder()
+//!     .without(["ip-address"])
+//!     .rules_toml(r#"
+//!         [[rule]]
+//!         id = "badge"
+//!         description = "Number of a badge"
+//!         keywords = ["badge "]
+//!         pattern = 'badge (?<secret>[0-9]{6})'
+//!     "#)
+//!     .build()?;
+//! let layer = RedactLayer::new(detector).mask(Mask::text("***"));
+//!
 //! let model = ServiceBuilder::new().layer(layer).service(service_fn(|_: ModelRequest| async {
 //!     let pieces = ["Your bad", "ge 123", "456 is valid."];
 //!     let text = pieces.map(|piece| ModelEvent::PartDelta { index: 0, delta: PartDelta::Text(piece.into()) });
@@ -46,98 +56,118 @@
 //! # }
 //! ```
 //!
+//! The [guide](crate::guide::redaction) tells how to choose rules, masks and surfaces, and what the vault is for.
+//!
 //! # What is looked at
 //!
 //! | surface | unless set | what it is |
 //! | --- | --- | --- |
-//! | [`results`](RedactLayer::results) | yes | results of tools, `structured` and `meta` too; failures, refusals and errors of all three operations |
-//! | [`arguments`](RedactLayer::arguments) | no | arguments, on their way to the tool and in replies |
-//! | [`model_input`](RedactLayer::model_input) | no | instructions and messages that go to a model or an agent |
-//! | [`model_output`](RedactLayer::model_output) | no | text and reasoning of replies, whole and streamed |
+//! | [`results`](RedactLayer::results) | masked | results of tools, `structured` and `meta` too; failures, refusals and errors of all three operations |
+//! | [`model_input`](RedactLayer::model_input) | masked | instructions and messages that go to a model or an agent, on every turn |
+//! | [`model_output`](RedactLayer::model_output) | masked | text and reasoning of replies, whole and streamed |
+//! | [`arguments`](RedactLayer::arguments) | kept | arguments, on their way to the tool and in replies |
 //!
-//! In JSON, as a value or as a text, the string values are masked, whatever their depth; keys, numbers, order and
-//! spaces stay. Pictures, sound, files and other bytes are not looked at. What overlaps or touches is masked as
-//! one, the replacement is taken literally, and masking what was masked changes nothing. Untouched values keep their handles.
+//! In JSON, as a value or as a text, strings, numbers and keys are masked, whatever their depth, and a value also for the
+//! key that it stands under; everything else stays as it is written. Pictures, sound, files and other bytes are not looked at, nor
+//! are names of tools and ids. Masking what was masked changes nothing. Untouched values keep their handles.
 //!
 //! # Streams
 //!
 //! The end of a streamed text is held back exactly as long as it could still become part of a match, so pieces put
-//! together are the masked whole. A part's end lets the rest go. At most 64 KiB are held: past that, the rest of the part is
-//! masked. When a stream breaks off, what was held is replaced, since nobody knows what it would have become. The
-//! arguments of a call come in one piece at its end. The text of a reply is read as text, also where it is JSON, so that
-//! it makes no difference whether it was streamed. A streamed reply has no mark, as its head is gone by then.
+//! together are the masked whole, byte for byte. A part's end lets the rest go. When a stream breaks off, what was held is
+//! replaced by `[REDACTED]`, since nobody knows what it would have become. Masked arguments of a call come in one piece at its
+//! end. The text of a reply is read as text, also where it is JSON, so that it makes no difference whether it was streamed.
+//!
+//! # What is told
+//!
+//! Rules and numbers, never a value: by a mark in the provenance (`2 github-pat, 1 jwt`), by [`Findings`] in the extensions
+//! of the answer or of the error, by a `tracing` event of level debug once the call has ended, and with the feature
+//! `metrics-facade` by the counter `tower_agent.redact.findings` with the labels `rule` and `operation`. Findings count what was
+//! masked in the request as well, the mark does not. A streamed reply has no mark, as its head is gone by then; its findings fill
+//! up as it is read. A run shows some texts twice, in pieces and in a message, and both count.
 //!
 //! # Placement
 //!
 //! Inside [truncation](crate::truncate): a secret that was cut in half is not recognised. In `ServiceBuilder`, `.layer(TruncateLayer)`
 //! stands *above* `.layer(RedactLayer)`. Outside [the error reporter](crate::report_errors), so that its texts are clean too,
-//! and inside caches and logs.
+//! and inside caches and logs. With [`Arguments::Vault`] the same layer stands around the model and around the tools, and what
+//! stands inside of it around the tools sees the values.
 //!
 //! # Errors
 //!
 //! An error that shows a secret is rebuilt with the same kind, effect, layer and extensions and clean texts. Its
 //! causes stay as texts, but lose their types: whoever had the value could print it. Other errors are passed on as they are.
 //!
-//! If a check breaks down (a function given to [`Pattern::accept`] panics), nothing of what it looked at goes on: a fixed text
+//! If a check breaks down (a function given to [`Mask::with`] panics), nothing of what it looked at goes on: a fixed text
 //! stands in its place, a call whose arguments cannot be checked is refused, and a warning names the layer.
 //!
 //! # Cancellation
 //!
 //! Dropping the future or the stream drops the inner one and what was held.
 
-mod canonical;
-mod common;
-mod engine;
+mod arguments;
+mod call;
+mod copies;
+mod findings;
 mod hold;
-mod json;
-mod pattern;
 mod policy;
-mod prefix;
+mod run;
+mod scrub;
 mod service;
 mod stream;
 mod walk;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+pub use tower_agent_detect::{
+    Builder, Confidence, Detector, Finding, Mask, Masked, Rule, RuleError, Set, StreamRedactor,
+    UnknownPlaceholder, Vault,
+};
 use tower_layer::Layer;
 
-use self::{engine::Engine, policy::Policy};
+use self::policy::Policy;
 pub use self::{
-    pattern::{Pattern, PatternError},
+    arguments::Arguments,
+    findings::Findings,
     service::{Redact, ResponseFuture},
 };
 use crate::Str;
 
-/// Masks secrets; see the [module](self). Clones share their patterns.
+/// Masks secrets and personal data; see the [module](self). Clones share their rules.
 #[derive(Clone, Debug)]
 pub struct RedactLayer {
     policy: Arc<Policy>,
 }
 
 impl RedactLayer {
-    /// What stands in the place of a secret unless another text is set.
-    pub const REPLACEMENT: &str = "[REDACTED]";
-
-    /// Looks for patterns of one's own only.
-    pub fn new(patterns: impl IntoIterator<Item = Pattern>) -> Self {
-        Self::with(Engine::new(patterns, Self::REPLACEMENT.into()))
-    }
-
-    /// Looks for the [common](Pattern::common) secrets.
+    /// Looks for what a detector finds.
     #[must_use]
-    pub fn common() -> Self {
-        Self::with(Engine::common())
-    }
-
-    fn with(engine: Engine) -> Self {
+    pub fn new(detector: Detector) -> Self {
         let policy = Policy {
-            engine,
+            detector,
+            mask: Mask::label(),
             results: true,
-            arguments: false,
-            model_input: false,
-            model_output: false,
+            arguments: Arguments::Keep,
+            trusted: Vec::new(),
+            model_input: true,
+            model_output: true,
         };
         Self { policy: Arc::new(policy) }
+    }
+
+    /// Looks for credentials, that is for what the rules of [`Set::Secrets`] find. The default.
+    #[must_use]
+    pub fn secrets() -> Self {
+        static SECRETS: OnceLock<Detector> = OnceLock::new();
+        let secrets = || Detector::builder().set(Set::Secrets).build();
+        // A choice of built-in rules cannot fail; if it did, more would be looked for and not less.
+        Self::new(SECRETS.get_or_init(|| secrets().unwrap_or_default()).clone())
+    }
+
+    /// Looks for personal data as well, such as e-mail addresses and numbers of cards: for what all built-in rules find.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::new(Detector::builtin())
     }
 
     fn set(mut self, set: impl FnOnce(&mut Policy)) -> Self {
@@ -145,34 +175,21 @@ impl RedactLayer {
         self
     }
 
-    /// Looks for one more pattern.
+    /// Sets what stands in the place of what was found; unless set, the label of the rule, such as `[REDACTED:github-pat]`.
+    ///
+    /// With [`Arguments::Vault`], what a model reads has placeholders of the vault instead.
     #[must_use]
-    pub fn pattern(self, pattern: Pattern) -> Self {
-        self.set(|policy| policy.engine.push(pattern))
+    pub fn mask(self, mask: Mask) -> Self {
+        self.set(|policy| policy.mask = mask)
     }
 
-    /// Sets what stands in the place of a secret, taken literally. An empty text is the usual one.
-    #[must_use]
-    pub fn replacement(self, replacement: impl Into<Str>) -> Self {
-        let replacement = replacement.into();
-        let empty = replacement.is_empty();
-        let replacement = if empty { Self::REPLACEMENT.into() } else { replacement };
-        self.set(|policy| policy.engine.set_replacement(replacement))
-    }
-
-    /// Whether to look at results of tools, failures, refusals and errors; on unless set.
+    /// Whether to mask results of tools, failures, refusals and errors; on unless set.
     #[must_use]
     pub fn results(self, on: bool) -> Self {
         self.set(|policy| policy.results = on)
     }
 
-    /// Whether to look at the arguments of tool calls, on their way to the tool and in replies; off unless set.
-    #[must_use]
-    pub fn arguments(self, on: bool) -> Self {
-        self.set(|policy| policy.arguments = on)
-    }
-
-    /// Whether to look at the instructions and messages that go to a model or an agent; off unless set.
+    /// Whether to mask the instructions and messages that go to a model or an agent; on unless set.
     ///
     /// Reasoning with a signature stays as it is: it comes from the provider, which would refuse it otherwise.
     #[must_use]
@@ -180,16 +197,36 @@ impl RedactLayer {
         self.set(|policy| policy.model_input = on)
     }
 
-    /// Whether to look at the text and reasoning of replies; off unless set.
+    /// Whether to mask the text and reasoning of replies; on unless set.
     #[must_use]
     pub fn model_output(self, on: bool) -> Self {
         self.set(|policy| policy.model_output = on)
+    }
+
+    /// What becomes of confidential values in the arguments of tool calls; unless set, [they stay](Arguments::Keep).
+    #[must_use]
+    pub fn arguments(self, arguments: Arguments) -> Self {
+        self.set(|policy| policy.arguments = arguments)
+    }
+
+    /// The tools that [`Arguments::Vault`] gives the values of placeholders to, by their exact names; none unless set.
+    ///
+    /// Such a tool does with a value what the model asks for. Trust one that sends it where it belongs, and not one that sends
+    /// any text anywhere.
+    #[must_use]
+    pub fn trusted<I>(self, tools: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<Str>,
+    {
+        let tools = tools.into_iter().map(Into::into).collect();
+        self.set(|policy| policy.trusted = tools)
     }
 }
 
 impl Default for RedactLayer {
     fn default() -> Self {
-        Self::common()
+        Self::secrets()
     }
 }
 

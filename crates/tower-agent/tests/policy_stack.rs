@@ -30,7 +30,7 @@ fn tools() -> ToolSet {
     let stack = ServiceBuilder::new()
         .layer(AllowListLayer::exact(["read", "fail", "hang"]))
         .layer(TruncateLayer::bytes(120))
-        .layer(RedactLayer::common())
+        .layer(RedactLayer::default())
         .layer(ReportErrorsLayer::new())
         .layer(TimeoutLayer::new(Duration::from_secs(1)));
     ToolSet::builder()
@@ -75,7 +75,7 @@ async fn the_text_of_an_error_is_masked_after_it_was_reported() {
     let output = call("fail").await;
     assert!(output.outcome.is_failed());
     let text = output.joined_text();
-    assert!(text.contains("no access for [REDACTED]"), "{text}");
+    assert!(text.contains("no access for [REDACTED:aws-access-key-id]"), "{text}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,8 +1,8 @@
 //! What is masked, what is not, and what goes on when a check breaks down.
 
+#![cfg(test)]
 #![cfg(feature = "redact")]
 #![allow(clippy::needless_pass_by_value, reason = "a layer reads as a value")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 
 use std::{
     error::Error as StdError,
@@ -22,13 +22,19 @@ use tower_agent::{
     Message, ModelEvent, ModelRequest, ModelResponse, Operation, Outcome, Part, PartDelta,
     PartStart, RedactLayer, Reply, Resource, Role, RunEvent, RunFinish, RunRequest, RunResponse,
     Str, TextPart, ToolCall, ToolCallPart, ToolOutput, ToolRecord, ToolResultPart, TruncateLayer,
-    Usage, redact::Pattern,
+    Usage,
+    redact::{Arguments, Detector, Mask},
 };
 use tower_test::mock;
 
 /// A key, in parts so that this file holds none.
 fn key() -> String {
     ["AK", "IAQ3EGRXZ7PL2MVTK5"].concat()
+}
+
+/// Looks for credentials; what stands in their place is of no interest here.
+fn secrets() -> RedactLayer {
+    RedactLayer::secrets().mask(Mask::text("[REDACTED]"))
 }
 
 #[derive(Deserialize)]
@@ -44,7 +50,17 @@ struct Sample {
     #[serde(default)]
     masked: String,
     #[serde(default)]
-    kinds: String,
+    rules: String,
+    /// Whether it is about personal data.
+    #[serde(default)]
+    personal: bool,
+}
+
+impl Sample {
+    fn layer(&self) -> RedactLayer {
+        let layer = if self.personal { RedactLayer::all() } else { RedactLayer::secrets() };
+        layer.mask(Mask::text("[REDACTED]"))
+    }
 }
 
 fn table() -> Table {
@@ -69,101 +85,112 @@ fn marks(marks: &[tower_agent::Mark]) -> Vec<String> {
 }
 
 #[test]
-fn the_common_list_masks_what_the_table_says() {
+fn the_built_in_rules_mask_what_the_table_says() {
     for sample in table().mask {
-        let output = through(RedactLayer::common(), ToolOutput::text(sample.parts.concat()));
-        assert_eq!(
-            output.joined_text(),
-            sample.masked.replace('•', RedactLayer::REPLACEMENT),
-            "{}",
-            sample.shows
-        );
-        let mark = format!("redact masked {}", sample.kinds);
+        let output = through(sample.layer(), ToolOutput::text(sample.parts.concat()));
+        let wanted = sample.masked.replace('•', "[REDACTED]");
+        assert_eq!(output.joined_text(), wanted, "{}", sample.shows);
+        let mark = format!("redact masked {}", sample.rules);
         assert_eq!(marks(&output.provenance.marks), [mark], "{}", sample.shows);
     }
 }
 
 #[test]
-fn the_common_list_leaves_alone_what_the_table_says_down_to_the_handle() {
+fn the_built_in_rules_leave_alone_what_the_table_says_down_to_the_handle() {
     for sample in table().keep {
         let text = Str::from(sample.parts.concat());
-        let output = through(RedactLayer::common(), ToolOutput::text(text.clone()));
+        let output = through(RedactLayer::all(), ToolOutput::text(text.clone()));
         let Some(Content::Text(part)) = output.content.first() else { panic!("no text") };
         assert!(part.text.ptr_eq(&text), "{}: {}", sample.shows, part.text);
         assert!(output.provenance.marks.is_empty(), "{}", sample.shows);
+        assert!(output.extensions.is_empty(), "{}", sample.shows);
     }
 }
 
 #[test]
 fn masking_what_was_masked_changes_nothing() {
     for sample in table().mask {
-        let once = text_through(RedactLayer::common(), &sample.parts.concat());
-        let twice = through(RedactLayer::common(), ToolOutput::text(once.as_str()));
-        assert_eq!(twice.joined_text(), once, "{}", sample.shows);
-        assert!(twice.provenance.marks.is_empty(), "{}", sample.shows);
+        for layer in [sample.layer(), sample.layer().mask(Mask::label())] {
+            let once = text_through(layer.clone(), &sample.parts.concat());
+            let twice = through(layer, ToolOutput::text(once.as_str()));
+            assert_eq!(twice.joined_text(), once, "{}", sample.shows);
+            assert!(twice.provenance.marks.is_empty(), "{}", sample.shows);
+        }
     }
 }
 
 #[test]
-fn the_replacement_is_taken_literally() {
-    for replacement in ["$0", "[$SECRET]", "${secret}", "\\1", "\"quoted\""] {
-        let layer = RedactLayer::common().replacement(replacement);
-        assert_eq!(text_through(layer, &key()), replacement);
+fn a_label_names_the_rule_unless_another_mask_is_chosen() {
+    let text = format!("id={}", key());
+    assert_eq!(text_through(RedactLayer::default(), &text), "id=[REDACTED:aws-access-key-id]");
+    let masks = [
+        (Mask::text("***"), "id=***"),
+        (Mask::keep_last(4), "id=****VTK5"),
+        (Mask::remove(), "id="),
+        (Mask::with(|found| format!("<{}>", found.rule())), "id=<aws-access-key-id>"),
+    ];
+    for (mask, wanted) in masks {
+        assert_eq!(text_through(RedactLayer::default().mask(mask), &text), wanted);
     }
-    let layer = RedactLayer::common().replacement("");
-    assert_eq!(text_through(layer, &key()), "[REDACTED]");
-    let layer = RedactLayer::common().replacement("say \"no\"");
+}
+
+#[test]
+fn a_fixed_text_is_taken_literally() {
+    for text in ["$0", "[$SECRET]", "${secret}", "\\1", "\"quoted\""] {
+        assert_eq!(text_through(RedactLayer::default().mask(Mask::text(text)), &key()), text);
+    }
+    assert_eq!(text_through(RedactLayer::default().mask(Mask::text("")), &key()), "[REDACTED]");
+    let layer = RedactLayer::default().mask(Mask::text("say \"no\""));
     let text = text_through(layer, &json!({"id": key()}).to_string());
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), json!({"id": "say \"no\""}));
 }
 
 #[test]
-fn overlapping_finds_are_masked_as_one() {
-    let layer = RedactLayer::new([
-        Pattern::new("bare_url", r"[a-z]+\.example\.com/\S*").unwrap(),
-        Pattern::new("url", r"https?://\S+").unwrap(),
-    ]);
-    let text = "docs at files.example.com/get?next=https://cdn.example.net/x.tgz then wait";
-    assert_eq!(text_through(layer, text), "docs at [REDACTED] then wait");
-}
-
-#[test]
-fn a_pattern_can_look_closer_at_what_it_found() {
-    let luhn = |number: &str| {
-        let digits = number.chars().rev().filter_map(|digit| digit.to_digit(10));
-        let sum: u32 = digits
-            .enumerate()
-            .map(
-                |(place, digit)| {
-                    if place % 2 == 1 { digit * 2 / 10 + digit * 2 % 10 } else { digit }
-                },
-            )
-            .sum();
-        sum.is_multiple_of(10)
-    };
-    let card = Pattern::new("card", r"(?-u:\b)[3-6][0-9](?:[ -]?[0-9]){10,16}(?-u:\b)").unwrap();
-    let layer = RedactLayer::new([card.accept(luhn)]);
-    let text =
-        "cards: 378282246310005, 3782 822463 10005, 30569309025904, 4222222222222; order 12345";
+fn credentials_are_looked_for_unless_personal_data_is_asked_for_too() {
+    let text = "mara@example.com pays with 4111 1111 1111 1111";
+    assert_eq!(text_through(RedactLayer::secrets(), text), text);
     assert_eq!(
-        text_through(layer.clone(), text),
-        "cards: [REDACTED], [REDACTED], [REDACTED], [REDACTED]; order 12345"
+        text_through(RedactLayer::all(), text),
+        "[REDACTED:email] pays with [REDACTED:credit-card]"
     );
-    let times = "started_at=1764590400124 finished_at=1764590400909";
-    assert_eq!(text_through(layer, times), times);
 }
 
 #[test]
-fn bad_patterns_are_errors_of_the_constructor() {
-    for (regex, part) in [
-        ("(", "malformed"),
-        ("a*", "empty text"),
-        (&"x".repeat(5_000), "longer than"),
-        (r"\w{1000}{1000}", "does not compile"),
+fn overlapping_finds_are_masked_as_one() {
+    let rules = r#"
+        [[rule]]
+        id = "bare-url"
+        description = "An address without a scheme"
+        keywords = ["files.example.com"]
+        pattern = 'files\.example\.com/\S{0,80}'
+
+        [[rule]]
+        id = "url"
+        description = "An address"
+        keywords = ["https://"]
+        pattern = 'https://\S{1,80}'
+        border = "end"
+    "#;
+    let layer = RedactLayer::new(Detector::builder().none().rules_toml(rules).build().unwrap());
+    let text = "docs at files.example.com/get?next=https://cdn.example.net/x.tgz then wait";
+    assert_eq!(text_through(layer, text), "docs at [REDACTED:bare-url] then wait");
+}
+
+#[test]
+fn bad_rules_are_errors_of_the_builder() {
+    for (rule, part) in [
+        ("pattern = '('\nkeywords = [\"abc\"]", "mine"),
+        ("pattern = 'abc'\nkeywords = [\"ab\"]", "mine"),
+        ("keywords = [\"abc\"]", "mine"),
+        ("nonsense = 1", "nonsense"),
     ] {
-        let error = Pattern::new("mine", regex).unwrap_err().to_string();
-        assert!(error.starts_with("the pattern mine ") && error.contains(part), "{error}");
+        let toml = format!("[[rule]]\nid = \"mine\"\ndescription = \"x\"\n{rule}");
+        let Err(error) = Detector::builder().rules_toml(&toml).build() else {
+            panic!("{rule} was taken");
+        };
+        assert!(error.to_string().contains(part), "{error}");
     }
+    assert!(Detector::builder().without(["no-such-rule"]).build().is_err());
 }
 
 #[test]
@@ -191,7 +218,7 @@ fn every_text_of_a_result_is_looked_at_and_bytes_are_not_touched() {
         Content::Opaque { json: json!({"o": key()}).into() },
         Content::Text(TextPart { text: "plain".into(), extra: Some(json!({"e": key()}).into()) }),
     ]);
-    let output = through(RedactLayer::common(), output);
+    let output = through(secrets(), output);
 
     assert_eq!(output.structured.as_ref().unwrap().as_str(), r#"{"a":[{"b":"[REDACTED]"}],"n":1}"#);
     assert_eq!(output.content[0].as_text(), Some(output.structured.as_ref().unwrap().as_str()));
@@ -207,11 +234,11 @@ fn every_text_of_a_result_is_looked_at_and_bytes_are_not_touched() {
 #[test]
 fn failures_refusals_and_waits_are_masked_as_results_are() {
     let failed = ToolOutput::failure(format!("no access for {}", key()));
-    assert_eq!(through(RedactLayer::common(), failed).joined_text(), "no access for [REDACTED]");
+    assert_eq!(through(secrets(), failed).joined_text(), "no access for [REDACTED]");
 
     let call = ToolCall::new("t", "{}");
     let denied = call.denied(Denial::new(format!("{} is blocked", key())).code("blocked"));
-    let output = through(RedactLayer::common(), denied);
+    let output = through(secrets(), denied);
     let Outcome::Denied(denial) = &output.outcome else { panic!("{output:?}") };
     assert_eq!((&*denial.code, denial.message.as_str()), ("blocked", "[REDACTED] is blocked"));
     assert_eq!(output.joined_text(), "[REDACTED] is blocked");
@@ -219,7 +246,7 @@ fn failures_refusals_and_waits_are_masked_as_results_are() {
     let wait = tower_agent::Suspension::new("approve", "1", format!("send {}?", key()))
         .request(json!({"key": key()}));
     let output = ToolOutput::text("").with_outcome(wait);
-    let shown = format!("{:?}", through(RedactLayer::common(), output));
+    let shown = format!("{:?}", through(secrets(), output));
     assert!(!shown.contains(&key()), "{shown}");
 }
 
@@ -254,7 +281,7 @@ fn an_error_shows_no_secret_in_any_form_and_keeps_what_programs_need() {
         .with_effect(Effect::NotStarted)
         .with_extension(7_u8)
         .with_source(Refused { with: key() });
-    let error = error_through(RedactLayer::common(), error);
+    let error = error_through(secrets(), error);
 
     let mut shown = format!("{error} {error:?} {}", error.model_text());
     let mut source = error.source();
@@ -275,21 +302,21 @@ fn an_error_shows_no_secret_in_any_form_and_keeps_what_programs_need() {
 #[test]
 fn an_error_without_a_secret_keeps_its_causes_as_they_are() {
     let error = Error::new(ErrorKind::Tool, "refused").with_source(Refused { with: "x".into() });
-    let error = error_through(RedactLayer::common(), error);
+    let error = error_through(secrets(), error);
     assert!(error.find::<Refused>().is_some());
 }
 
 #[test]
 fn an_error_whose_text_alone_shows_a_secret_keeps_its_causes() {
     let error = Error::new(ErrorKind::Tool, key()).with_source(Refused { with: "x".into() });
-    let error = error_through(RedactLayer::common(), error);
+    let error = error_through(secrets(), error);
     assert_eq!(error.to_string(), "[REDACTED]");
     assert!(error.find::<Refused>().is_some());
 }
 
 #[test]
 fn errors_of_any_service_in_between_are_masked_too() {
-    let service = RedactLayer::common().layer(service_fn(|_: ToolCall| {
+    let service = secrets().layer(service_fn(|_: ToolCall| {
         std::future::ready(Err::<ToolOutput, _>(BoxError::from(format!("bad key {}", key()))))
     }));
     let error = block_on(service.oneshot(ToolCall::new("t", "{}"))).unwrap_err();
@@ -307,14 +334,10 @@ fn a_cut_below_the_mask_would_let_half_a_secret_through_and_one_above_it_does_no
         })
     };
     let limit = 110;
-    let right = ServiceBuilder::new()
-        .layer(TruncateLayer::bytes(limit))
-        .layer(RedactLayer::common())
-        .service(tool());
-    let wrong = ServiceBuilder::new()
-        .layer(RedactLayer::common())
-        .layer(TruncateLayer::bytes(limit))
-        .service(tool());
+    let right =
+        ServiceBuilder::new().layer(TruncateLayer::bytes(limit)).layer(secrets()).service(tool());
+    let wrong =
+        ServiceBuilder::new().layer(secrets()).layer(TruncateLayer::bytes(limit)).service(tool());
     let half = key().chars().take(8).collect::<String>();
     let right = block_on(right.oneshot(ToolCall::new("t", "{}"))).unwrap();
     assert!(!right.joined_text().contains(&half), "{}", right.joined_text());
@@ -325,8 +348,9 @@ fn a_cut_below_the_mask_would_let_half_a_secret_through_and_one_above_it_does_no
 
 // Arguments.
 
-fn email() -> Pattern {
-    Pattern::new("email", r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+").unwrap()
+fn email() -> RedactLayer {
+    let detector = Detector::builder().only(["email"]).build().unwrap();
+    RedactLayer::new(detector).mask(Mask::text("[REDACTED]"))
 }
 
 #[test]
@@ -344,8 +368,8 @@ fn arguments_reach_the_tool_as_they_are_unless_asked_for() {
         block_on(layer.layer(tool).oneshot(sent.clone())).unwrap();
         seen.lock().unwrap().take().unwrap()
     };
-    assert!(seen(RedactLayer::new([email()])).is_untouched(&sent));
-    let masked = seen(RedactLayer::new([email()]).arguments(true));
+    assert!(seen(email()).is_untouched(&sent));
+    let masked = seen(email().model_output(false).arguments(Arguments::Mask));
     assert_eq!(masked.arguments.as_str(), r#"{"n":1,"to":"[REDACTED]"}"#);
 }
 
@@ -354,21 +378,26 @@ fn a_key_that_was_cut_off_ends_where_the_next_one_begins() {
     let begin = ["-----BEGIN ", "PRIVATE KEY-----\n"].concat();
     let end = ["-----END ", "PRIVATE KEY-----"].concat();
     let body = "QUJDREVGR0hJSktMTU5PUA==\n";
-    let output = through(
-        RedactLayer::common(),
-        ToolOutput::text([begin.as_str(), body, &begin, body, &end].concat()),
-    );
+    let output =
+        through(secrets(), ToolOutput::text([begin.as_str(), body, &begin, body, &end].concat()));
     assert_eq!(output.joined_text(), "[REDACTED]\n[REDACTED]");
     // However many openings there are, none reads on to the end.
     let openings = [begin.as_str(), body].concat().repeat(40_000);
-    assert!(!text_through(RedactLayer::common(), &openings).contains("QUJD"));
+    assert!(!text_through(secrets(), &openings).contains("QUJD"));
 }
 
 // A check that breaks down.
 
 fn broken() -> RedactLayer {
-    let pattern = Pattern::new("broken", "x+").unwrap().accept(|_| panic!("the check is broken"));
-    RedactLayer::new([pattern])
+    let rule = r#"
+        [[rule]]
+        id = "broken"
+        description = "What no mask is made for"
+        keywords = ["xxx"]
+        pattern = 'x{3,9}'
+    "#;
+    let detector = Detector::builder().none().rules_toml(rule).build().unwrap();
+    RedactLayer::new(detector).mask(Mask::with(|_| panic!("the mask is broken")))
 }
 
 #[test]
@@ -394,7 +423,7 @@ fn an_error_that_cannot_be_checked_keeps_its_kind_and_loses_its_texts() {
 fn a_call_whose_arguments_cannot_be_checked_does_not_run() {
     let (service, mut tool) = mock::pair::<ToolCall, ToolOutput>();
     tool.allow(1);
-    let service = broken().arguments(true).layer(service);
+    let service = broken().arguments(Arguments::Mask).layer(service);
     let output = block_on(service.oneshot(ToolCall::new("t", json!({"a": "xxx"})))).unwrap();
     let Outcome::Denied(denial) = &output.outcome else { panic!("{output:?}") };
     assert_eq!((&*denial.layer, &*denial.code), ("redact", "unchecked"));
@@ -403,7 +432,7 @@ fn a_call_whose_arguments_cannot_be_checked_does_not_run() {
 
 #[test]
 fn a_reply_that_cannot_be_checked_is_withheld_whole_and_streamed() {
-    let layer = broken().model_output(true);
+    let layer = broken();
     let whole = Message::assistant("raw xxx text");
     let reply = block_on(reply_through(layer.clone(), whole));
     assert!(!format!("{reply:?}").contains("xxx"), "{reply:?}");
@@ -434,18 +463,19 @@ fn ticket() -> Message {
 }
 
 #[tokio::test]
-async fn replies_pass_untouched_unless_asked_for() {
-    let reply = reply_through(RedactLayer::new([email()]), ticket()).await;
+async fn replies_pass_untouched_where_nobody_wants_them_masked() {
+    let reply = reply_through(email().model_output(false), ticket()).await;
     assert_eq!(reply.message, ticket());
 }
 
 #[tokio::test]
 async fn text_and_arguments_of_a_reply_are_chosen_each_by_itself() {
-    let text = reply_through(RedactLayer::new([email()]).model_output(true), ticket()).await;
+    let text = reply_through(email(), ticket()).await;
     assert_eq!(text.message.text(), "Mailing [REDACTED].");
     assert_eq!(text.message.parts()[1], ticket().parts()[1]);
 
-    let arguments = reply_through(RedactLayer::new([email()]).arguments(true), ticket()).await;
+    let arguments =
+        reply_through(email().model_output(false).arguments(Arguments::Mask), ticket()).await;
     assert_eq!(arguments.message.text(), "Mailing mara@example.com.");
     let call = arguments.message.tool_calls().next().unwrap();
     assert_eq!(call.arguments.as_str(), r#"{"contact":{"emails":["[REDACTED]"]},"priority":2}"#);
@@ -453,7 +483,7 @@ async fn text_and_arguments_of_a_reply_are_chosen_each_by_itself() {
 }
 
 #[tokio::test]
-async fn what_goes_to_a_model_is_masked_where_asked_for_and_nothing_else_is_copied() {
+async fn what_goes_to_a_model_is_masked_and_nothing_else_is_copied() {
     let secret = key();
     let result =
         ToolResultPart::new("c".into(), "t".into(), &ToolOutput::structured(json!({"k": secret})));
@@ -478,10 +508,10 @@ async fn what_goes_to_a_model_is_masked_where_asked_for_and_nothing_else_is_copi
     );
     sent.instructions = Some(format!("use {secret}").into());
 
-    let seen = seen_by_model(RedactLayer::common(), sent.clone()).await;
+    let seen = seen_by_model(secrets().model_input(false), sent.clone()).await;
     assert!(seen.messages.ptr_eq(&sent.messages));
 
-    let seen = seen_by_model(RedactLayer::common().model_input(true), sent.clone()).await;
+    let seen = seen_by_model(secrets(), sent.clone()).await;
     assert_eq!(seen.instructions.as_deref(), Some("use [REDACTED]"));
     assert!(seen.messages[0].ptr_eq(&sent.messages[0]));
     assert_eq!(seen.messages[1].text(), "my key is [REDACTED]");
@@ -503,7 +533,7 @@ async fn seen_by_model(layer: RedactLayer, request: ModelRequest) -> ModelReques
 
 #[tokio::test]
 async fn a_refusal_or_failure_of_a_model_call_is_masked_like_one_of_a_tool() {
-    let service = RedactLayer::common().layer(service_fn(|request: ModelRequest| async move {
+    let service = secrets().layer(service_fn(|request: ModelRequest| async move {
         Ok::<_, Error>(request.denied(Denial::new(format!("no {}", key()))))
     }));
     let response = service.oneshot(request()).await.unwrap();
@@ -548,20 +578,16 @@ fn joined(events: &[Event]) -> String {
     events.iter().map(text).collect()
 }
 
-fn output() -> RedactLayer {
-    RedactLayer::common().model_output(true)
-}
-
 #[test]
 fn a_secret_that_spans_pieces_is_masked_and_the_text_around_it_arrives() {
-    let events = streamed(output(), texts(&["the key is AKI", "AQ3EGRXZ7", "PL2MVTK5 ok"]));
+    let events = streamed(secrets(), texts(&["the key is AKI", "AQ3EGRXZ7", "PL2MVTK5 ok"]));
     assert_eq!(joined(&events), "the key is [REDACTED] ok");
     assert_eq!(events.last(), texts(&[]).last());
 }
 
 #[test]
 fn held_text_that_turns_out_harmless_comes_before_the_end() {
-    let events = streamed(output(), texts(&["total: 412, prefix AK", "IA"]));
+    let events = streamed(secrets(), texts(&["total: 412, prefix AK", "IA"]));
     assert_eq!(joined(&events), "total: 412, prefix AKIA");
     assert!(matches!(events.last(), Some(Ok(ModelEvent::Finish { .. }))));
     assert!(matches!(events[events.len() - 2], Ok(ModelEvent::PartDelta { .. })));
@@ -572,7 +598,7 @@ fn harmless_text_flows_while_the_stream_runs() {
     let words: Vec<_> = (0..40).map(|word| format!("word{word:02} ")).collect();
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let sent = texts(&words);
-    assert_eq!(streamed(output(), sent.clone()), sent);
+    assert_eq!(streamed(secrets(), sent.clone()), sent);
 }
 
 #[test]
@@ -581,7 +607,7 @@ fn each_part_is_held_by_itself_and_let_go_at_its_end() {
     let delta = |index, delta| Ok(ModelEvent::PartDelta { index, delta });
     let end = |index| Ok(ModelEvent::PartEnd { index, extra: None });
     let events = streamed(
-        output(),
+        secrets(),
         vec![
             Ok(ModelEvent::PartStart { index: 0, part: PartStart::Reasoning }),
             delta(0, PartDelta::Reasoning(head.into())),
@@ -616,15 +642,18 @@ fn streamed_arguments_come_in_one_masked_piece_and_names_come_at_once() {
     };
     let sent =
         vec![delta(named), delta(PartDelta::arguments(r#"mple.com","n":1}"#)), finish.clone()];
-    let layer = RedactLayer::new([email()]);
-    assert_eq!(streamed(layer.clone().model_output(true), sent.clone()), sent);
+    let layer = email();
+    assert_eq!(streamed(layer.clone(), sent.clone()), sent);
     let named = PartDelta::ToolCall {
         id: Some("c1".into()),
         name: Some("mail".into()),
         arguments: Str::default(),
     };
     let whole = PartDelta::arguments(r#"{"to":"[REDACTED]","n":1}"#);
-    assert_eq!(streamed(layer.arguments(true), sent), [delta(named), delta(whole), finish]);
+    assert_eq!(
+        streamed(layer.arguments(Arguments::Mask), sent),
+        [delta(named), delta(whole), finish]
+    );
 }
 
 #[test]
@@ -633,13 +662,13 @@ fn when_a_stream_breaks_off_what_was_held_is_replaced_and_the_error_is_masked() 
     sent.pop();
     let mut failed = sent.clone();
     failed.push(Err(format!("reset {}", key())));
-    let events = streamed(output(), failed.clone());
+    let events = streamed(secrets(), failed.clone());
     assert_eq!(joined(&events), "the key is [REDACTED]");
     assert_eq!(events.last(), Some(&Err("reset [REDACTED]".to_owned())));
-    assert_eq!(joined(&streamed(output(), sent)), "the key is [REDACTED]");
+    assert_eq!(joined(&streamed(secrets(), sent)), "the key is [REDACTED]");
 
-    let events = streamed(RedactLayer::common(), failed);
-    assert_eq!(joined(&events), "the key is AKIAQ3", "texts were not asked for");
+    let events = streamed(secrets().model_output(false), failed);
+    assert_eq!(joined(&events), "the key is AKIAQ3", "nobody wants texts masked");
     assert_eq!(events.last(), Some(&Err("reset [REDACTED]".to_owned())));
 }
 
@@ -647,7 +676,7 @@ fn when_a_stream_breaks_off_what_was_held_is_replaced_and_the_error_is_masked() 
 fn raw_events_of_a_dialect_are_no_way_around_the_mask() {
     let json = || Json::from(json!({"delta": key()}));
     let events = streamed(
-        output(),
+        secrets(),
         vec![
             Ok(ModelEvent::Other { json: json() }),
             Ok(ModelEvent::MessageExtra { extra: json() }),
@@ -664,6 +693,28 @@ fn raw_events_of_a_dialect_are_no_way_around_the_mask() {
     assert_eq!(shown.matches("[REDACTED]").count(), 4, "{shown}");
 }
 
+#[test]
+fn a_copy_of_the_reasoning_beside_the_message_is_masked_also_where_it_lies_in_pieces() {
+    let (head, tail) = ("the key is AKIAQ3EGRX", "Z7PL2MVTK5, keep it");
+    let extra = || {
+        Json::from(json!({"reasoning_details": [
+            {"type": "reasoning.text", "text": head}, {"type": "reasoning.text", "text": tail}, {"id": 1},
+        ]}))
+    };
+    let masked = json!({"reasoning_details": [
+        {"type": "reasoning.text", "text": "the key is [REDACTED], keep it"},
+        {"type": "reasoning.text", "text": ""},
+        {"id": 1},
+    ]});
+    let whole = Message::assistant("ok").with_extra(Some(extra()));
+    let reply = block_on(reply_through(secrets(), whole));
+    assert_eq!(reply.message.extra().unwrap().value().unwrap(), &masked);
+
+    let events = streamed(secrets(), vec![Ok(ModelEvent::MessageExtra { extra: extra() })]);
+    let [Ok(ModelEvent::MessageExtra { extra })] = events.as_slice() else { panic!("{events:?}") };
+    assert_eq!(extra.value().unwrap(), &masked);
+}
+
 // Runs.
 
 #[tokio::test]
@@ -676,38 +727,31 @@ async fn a_run_is_masked_on_its_way_in_and_out() {
         output: ToolOutput::text(key()),
         took: Duration::ZERO,
     };
-    let service =
-        output().arguments(true).model_input(true).layer(service_fn(move |run: RunRequest| {
-            assert_eq!(run.input[0].text(), "use [REDACTED]");
-            let (head, tail) = ("AKIAQ3EGRX", "Z7PL2MVTK5");
-            let piece = |text: &str| ModelEvent::PartDelta {
-                index: 0,
-                delta: PartDelta::Text(text.into()),
-            };
-            let model = |event| RunEvent::Model { turn: 1, event };
-            let events = vec![
-                RunEvent::Message { turn: 0, message: Message::user(format!("use {}", key())) },
-                model(piece(head)),
-                model(piece(tail)),
-                model(ModelEvent::Finish { reason: FinishReason::ToolCalls }),
-                RunEvent::Message { turn: 1, message: Message::assistant(format!("{head}{tail}")) },
-                RunEvent::ToolStarted {
-                    turn: 1,
-                    id: "c".into(),
-                    name: "t".into(),
-                    arguments: json!({"k": key()}).into(),
-                },
-                RunEvent::ToolFinished(Box::new(record.clone())),
-                RunEvent::Finished {
-                    finish: RunFinish::Answered,
-                    turns: 1,
-                    usage: Usage::default(),
-                },
-            ];
-            std::future::ready(Ok::<_, Error>(RunResponse::new(stream::iter(
-                events.into_iter().map(Ok),
-            ))))
-        }));
+    let service = secrets().arguments(Arguments::Mask).layer(service_fn(move |run: RunRequest| {
+        assert_eq!(run.input[0].text(), "use [REDACTED]");
+        let (head, tail) = ("AKIAQ3EGRX", "Z7PL2MVTK5");
+        let piece =
+            |text: &str| ModelEvent::PartDelta { index: 0, delta: PartDelta::Text(text.into()) };
+        let model = |event| RunEvent::Model { turn: 1, event };
+        let events = vec![
+            RunEvent::Message { turn: 0, message: Message::user(format!("use {}", key())) },
+            model(piece(head)),
+            model(piece(tail)),
+            model(ModelEvent::Finish { reason: FinishReason::ToolCalls }),
+            RunEvent::Message { turn: 1, message: Message::assistant(format!("{head}{tail}")) },
+            RunEvent::ToolStarted {
+                turn: 1,
+                id: "c".into(),
+                name: "t".into(),
+                arguments: json!({"k": key()}).into(),
+            },
+            RunEvent::ToolFinished(Box::new(record.clone())),
+            RunEvent::Finished { finish: RunFinish::Answered, turns: 1, usage: Usage::default() },
+        ];
+        std::future::ready(Ok::<_, Error>(RunResponse::new(stream::iter(
+            events.into_iter().map(Ok),
+        ))))
+    }));
     let response = service.oneshot(RunRequest::user(format!("use {}", key()))).await.unwrap();
     let events: Vec<_> = response.body.collect_events().await;
     let shown = format!("{events:?}");
@@ -729,8 +773,7 @@ impl CollectEvents for tower_agent::RunBody {
 
 #[test]
 fn the_service_is_ready_when_the_inner_one_is_and_masks_its_errors() {
-    let (mut service, mut tool) =
-        mock::spawn_layer::<ToolCall, ToolOutput, _>(RedactLayer::common());
+    let (mut service, mut tool) = mock::spawn_layer::<ToolCall, ToolOutput, _>(secrets());
     tool.allow(0);
     assert_pending!(service.poll_ready());
     tool.allow(1);
@@ -759,7 +802,7 @@ fn strings() -> impl Strategy<Value = String> {
         Just("\u{1f980}\u{200b}\"\\\n".to_owned()),
         "[a-z \"\\\\:=,é]{0,12}",
     ];
-    prop::collection::vec(secret, 0..4).prop_map(|parts| parts.join(" "))
+    prop::collection::vec(secret, 0..4).prop_map(|parts| parts.join(" and "))
 }
 
 fn values() -> impl Strategy<Value = Value> {
@@ -769,7 +812,11 @@ fn values() -> impl Strategy<Value = Value> {
         strings().prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 24, 4, |inner| {
-        let keys = prop_oneof![Just("password".to_owned()), Just("note".to_owned()), strings()];
+        let keys = prop_oneof![
+            Just("password".to_owned()),
+            Just("note".to_owned()),
+            "[a-z \"\\\\:=,é]{0,12}",
+        ];
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
             prop::collection::btree_map(keys, inner, 0..4)
@@ -778,10 +825,10 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same with every string emptied, so that only the shape is left.
+/// The same with every string and number emptied, so that only the shape is left: a number that is masked is a string.
 fn shape(value: &Value) -> Value {
     match value {
-        Value::String(_) => Value::from(""),
+        Value::String(_) | Value::Number(_) => Value::from(""),
         Value::Array(items) => items.iter().map(shape).collect(),
         Value::Object(map) => {
             Value::Object(map.iter().map(|(key, value)| (key.clone(), shape(value))).collect())
@@ -796,13 +843,13 @@ proptest! {
         let text = if pretty { serde_json::to_string_pretty(&value).unwrap() } else { value.to_string() };
         let mut output = ToolOutput::text(text.as_str());
         output.structured = Some(Json::from_text(text));
-        let output = through(RedactLayer::common(), output);
+        let output = through(secrets(), output);
         let masked: Value = serde_json::from_str(&output.joined_text()).unwrap();
         prop_assert_eq!(shape(&masked), shape(&value));
         prop_assert_eq!(output.structured.as_ref().unwrap().as_str(), output.joined_text());
         let leaves = leaves(&masked);
         prop_assert!(!leaves.contains(&key()) && !leaves.contains("hunter2"), "{}", leaves);
-        let twice = through(RedactLayer::common(), ToolOutput::text(output.joined_text()));
+        let twice = through(secrets(), ToolOutput::text(output.joined_text()));
         prop_assert_eq!(twice.joined_text(), output.joined_text());
     }
 
@@ -820,8 +867,8 @@ proptest! {
             rest = more;
         }
         let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
-        let whole = block_on(reply_through(output(), Message::assistant(text.as_str())));
-        prop_assert_eq!(joined(&streamed(output(), texts(&pieces))), whole.message.text());
+        let whole = block_on(reply_through(secrets(), Message::assistant(text.as_str())));
+        prop_assert_eq!(joined(&streamed(secrets(), texts(&pieces))), whole.message.text());
     }
 }
 
@@ -833,5 +880,3 @@ fn leaves(value: &Value) -> String {
         _ => String::new(),
     }
 }
-
-// What is logged.

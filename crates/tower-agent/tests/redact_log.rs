@@ -6,7 +6,10 @@
 use std::sync::{Arc, Mutex};
 
 use tower::{Layer, ServiceExt, service_fn};
-use tower_agent::{Error, RedactLayer, ToolCall, ToolOutput, redact::Pattern};
+use tower_agent::{
+    Error, RedactLayer, ToolCall, ToolOutput,
+    redact::{Detector, Mask},
+};
 
 #[tokio::test]
 async fn a_check_that_breaks_down_warns_and_names_the_layer_but_no_secret() {
@@ -15,9 +18,17 @@ async fn a_check_that_breaks_down_warns_and_names_the_layer_but_no_secret() {
     let subscriber =
         tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
     let _guard = tracing::subscriber::set_default(subscriber);
-    let pattern = Pattern::new("broken", "x+").unwrap().accept(|_| panic!("the check is broken"));
+    let rule = r#"
+        [[rule]]
+        id = "broken"
+        description = "What no mask is made for"
+        keywords = ["xxx"]
+        pattern = 'x{3,9}'
+    "#;
+    let detector = Detector::builder().none().rules_toml(rule).build().unwrap();
+    let layer = RedactLayer::new(detector).mask(Mask::with(|_| panic!("the mask is broken")));
     let tool = service_fn(|_: ToolCall| async { Ok::<_, Error>(ToolOutput::text("raw xxx text")) });
-    let stack = RedactLayer::new([pattern]).layer(tool);
+    let stack = layer.layer(tool);
     let output = stack.oneshot(ToolCall::new("t", "{}")).await.unwrap();
     assert!(!output.joined_text().contains("xxx"));
 

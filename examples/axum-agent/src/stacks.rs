@@ -39,7 +39,7 @@ pub(crate) fn tools(
         .layer(CatchPanicLayer::new())
         .layer(allowed.clone())
         .layer(TruncateLayer::bytes(8_000)) // outside redact: a cut must not split a secret
-        .layer(RedactLayer::common()) // errors, too
+        .layer(RedactLayer::default()) // errors, too
         .layer(ReportErrorsLayer::new()) // the model reads what went wrong
         .layer(ConcurrencyLimitLayer::new(16))
         .layer(TimeoutLayer::new(Duration::from_secs(10)));

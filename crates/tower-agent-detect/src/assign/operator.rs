@@ -68,10 +68,19 @@ fn skip_brackets(text: &Text<'_>, mut at: usize) -> Result<usize, Stop> {
     Ok(at)
 }
 
+const fn is_sign(byte: u8) -> bool {
+    matches!(byte, b'=' | b':' | b'?' | b'|' | b'-' | b',' | b'!')
+}
+
+/// How many bytes at the end of a text may be an operator that has not ended.
+pub(super) fn signs_at_end(text: &Text<'_>) -> usize {
+    text.bytes().iter().rev().take(2).take_while(|byte| is_sign(**byte)).count()
+}
+
 /// An operator of signs, and its length.
 #[inline]
 fn sign(text: &Text<'_>, at: usize, byte: u8) -> Result<Option<(Operator, usize)>, Stop> {
-    if !matches!(byte, b'=' | b':' | b'?' | b'|' | b'-' | b',' | b'!') {
+    if !is_sign(byte) {
         return Ok(None);
     }
     if byte == b',' {

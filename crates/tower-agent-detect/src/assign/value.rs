@@ -3,6 +3,9 @@
 use super::{Operator, Quote, Value};
 use crate::text::{Stop, Text};
 
+/// How the punctuation of Chinese and Japanese begins, which stands beside words without white space.
+const IDEOGRAPHIC: (u8, u8) = (0xe3, 0x80);
+
 /// Where a value ends: at its closing quote, at the end of its line, or, without quotes, before white space or a delimiter.
 /// One that is longer than `max` bytes ends there, though not inside a character.
 pub(crate) fn value_end(text: &Text<'_>, value: &Value, max: usize) -> Result<usize, Stop> {
@@ -75,13 +78,18 @@ fn bare_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>
     let mut at = start;
     while at < limit {
         let rest = text.bytes().get(at..limit.min(text.len())).unwrap_or_default();
-        let plain = rest.iter().position(|byte| is_delimiter(*byte) || *byte == b'\\');
+        let plain = rest
+            .iter()
+            .position(|byte| is_delimiter(*byte) || *byte == b'\\' || *byte == IDEOGRAPHIC.0);
         at = at.saturating_add(plain.unwrap_or(rest.len()));
         if at >= limit {
             break;
         }
         let ends = match text.byte(at)? {
             Some(b'\\') => text.byte(at.saturating_add(1))?.is_none_or(is_escape),
+            Some(byte) if byte == IDEOGRAPHIC.0 => {
+                text.byte(at.saturating_add(1))? == Some(IDEOGRAPHIC.1)
+            }
             _ => true,
         };
         if ends {

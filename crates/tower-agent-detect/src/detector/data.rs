@@ -8,7 +8,7 @@ use crate::{
     engine::Hit,
     json::{self, Leaf, LeafKind},
     judge,
-    mask::Standing,
+    mask::{OPENING, Standing},
 };
 
 /// The longest key that a value is read together with, in bytes.
@@ -35,7 +35,7 @@ impl Detector {
         let mut room = String::new();
         let masked = json::edit(text, &mut |leaf, value| {
             let hits = self.hits_of_leaf(leaf, value, mask, &mut room);
-            (!hits.is_empty()).then(|| self.write(value, &hits, mask, found))
+            (!hits.is_empty()).then(|| self.replaced(value, &hits, mask, found))
         });
         Some(masked.map_or(Cow::Borrowed(text), Cow::Owned))
     }
@@ -61,8 +61,10 @@ impl Detector {
             hit.end = hit.end.saturating_sub(start).min(value.len());
         }
         hits.retain(|hit| hit.start < hit.end);
-        let masked = mask.standing_at(value.as_bytes(), 0, true) == Standing::Ends(value.len());
-        if !masked && judge::is_sensitive_key(key) && judge::is_secret_value(value, quoted) {
+        let masked = mask.standing_at(value.as_bytes(), 0, true) == Standing::Ends(value.len())
+            && self.engine().wrote(mask, Some(value.as_bytes()));
+        let sensitive = judge::is_sensitive_key(behind_mask(key));
+        if !masked && sensitive && judge::is_secret_value(value, quoted) {
             let rule = hits.first().map(|hit| hit.rule).or_else(|| self.named());
             hits = rule.map(|rule| Hit { rule, start: 0, end: value.len() }).into_iter().collect();
         }
@@ -72,24 +74,6 @@ impl Detector {
     fn named(&self) -> Option<u32> {
         let place = |id: &&str| self.rules().iter().position(|rule| rule.id() == *id);
         NAMED.iter().find_map(place).and_then(|place| u32::try_from(place).ok())
-    }
-
-    fn write(&self, text: &str, hits: &[Hit], mask: &Mask, found: &mut dyn FnMut(&Rule)) -> String {
-        let mut out = String::with_capacity(text.len());
-        let mut done = 0;
-        for hit in hits {
-            out.push_str(text.get(done..hit.start).unwrap_or_default());
-            if let Some(rule) = self.rules().get(hit.rule as usize) {
-                mask.write(
-                    &rule.masked(text.get(hit.start..hit.end).unwrap_or_default()),
-                    &mut out,
-                );
-                found(rule);
-            }
-            done = hit.end;
-        }
-        out.push_str(text.get(done..).unwrap_or_default());
-        out
     }
 }
 
@@ -105,6 +89,12 @@ fn write_member(key: &str, value: &str, quoted: bool, room: &mut String) -> usiz
     room.push_str(value);
     room.push_str(quote);
     start
+}
+
+/// What stands in a key behind what was masked in it: the name of a rule says nothing of a value.
+fn behind_mask(key: &str) -> &str {
+    let masked = key.rfind(OPENING).and_then(|at| key.get(at..));
+    masked.and_then(|rest| rest.split_once(']')).map_or(key, |(_, behind)| behind)
 }
 
 #[cfg(test)]
@@ -131,6 +121,23 @@ mod tests {
         );
         let expected = text.replace(&token, "[REDACTED:github-pat]");
         assert_eq!(masked(&text), (expected, vec!["github-pat".to_owned(); 2]));
+    }
+
+    #[test]
+    fn what_stands_under_a_key_that_says_secret_is_masked_as_a_whole() {
+        let cases = [
+            (r#"{"password":"hunter2!x9"}"#, r#"{"password":"[REDACTED:generic-password]"}"#),
+            (
+                r#"{"a":{"token":["tr0ub4dor&3x",""]}}"#,
+                r#"{"a":{"token":["[REDACTED:generic-secret]",""]}}"#,
+            ),
+            (r#"{"note":"password","token":null}"#, r#"{"note":"password","token":null}"#),
+            (r#"{"card":4111111111111111}"#, r#"{"card":"[REDACTED:credit-card]"}"#),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(masked(text).0, expected);
+            assert_eq!(masked(expected).0, expected);
+        }
     }
 
     #[test]

@@ -51,7 +51,9 @@ impl Case<'_, '_> {
         let word = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
         let rest = self.bytes.iter().skip_while(|byte| word(byte));
         let ends = rest.copied().all(|byte| matches!(byte, b'=' | b':' | b'.' | b'!' | b'?'));
-        self.shape.length >= 4 && (self.shape.is_mixed() || !ends)
+        let number = self.shape.digits == self.shape.length && self.shape.length < 8;
+        let token = self.shape.length >= 4 && self.shape.blanks == 0 && !number;
+        token && (self.shape.is_mixed() || !ends)
     }
 
     /// Whether a closing tag follows.
@@ -92,7 +94,7 @@ impl Case<'_, '_> {
                 assigned && (self.is_data() || kind.rule == PASSWORD) && !is_prose(bytes)
             }
             Strength::Strong if self.is_data() => {
-                !bytes.contains(&b'_') || !is_compound(bytes, shape)
+                kind.rule == PASSWORD && !bytes.contains(&b'_') || !is_compound(bytes, shape)
             }
             Strength::Strong if assigned && kind.rule == PASSWORD => true,
             Strength::Strong if assigned => shape.is_odd(),
@@ -104,7 +106,16 @@ impl Case<'_, '_> {
             Strength::Medium => shape.is_random(10),
             Strength::Weak => shape.is_random(16),
         };
-        secret && !is_telling_name(bytes, shape)
+        secret && !is_telling_name(bytes, shape) && !self.repeats_name()
+    }
+
+    /// Whether the value is its own name, and perhaps a sign behind it: `password = "password\n"`.
+    fn repeats_name(&self) -> bool {
+        let rest = self.bytes.split_at_checked(self.name.len());
+        rest.is_some_and(|(value, rest)| {
+            value.eq_ignore_ascii_case(self.name)
+                && matches!(rest, [] | [b'\\', _] | [b'.' | b':' | b' ' | b'!'])
+        })
     }
 
     /// What looks like a secret without quotes, unless it is a piece of a program.

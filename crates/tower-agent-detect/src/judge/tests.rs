@@ -114,6 +114,7 @@ const FIXED: &[(&str, &str)] = &[
     ("{\"auth\": \"•\"}", "dXNlcjpwYXNzd29yZDEyMw=="),
     ("PASSWORD=•\nx", "Password1"),
     ("password: •", "пароль1"),
+    ("éapi-key: •", "Abcd0Efgh1Ijkl2Mnop3é"),
     ("{\"password\":\"•\"}", "a\\\"b\\\\"),
     ("password=•\\nnext", "hunter2"),
 ];
@@ -132,6 +133,8 @@ fn masks() -> Vec<(String, String)> {
         "X-Api-Key: •",
         "starting, finnhub_token: • region=eu",
         "curl -H 'bearer •'",
+        "éapi-key: •",
+        "密钥api-key: •。",
         "AccountKey=•;Suffix=x",
         "api_key => '•',",
         "const API_KEY: &str =\n    \"•\";",
@@ -151,6 +154,10 @@ fn masks() -> Vec<(String, String)> {
 
 const KEEPS: &[&str] = &[
     "        --password=PASSWORT     PASSWORT als Passwort",
+    "const char* test_password = \"test_password\\n\";",
+    "{\"secret\": \"data-of-jo\"}",
+    "headers[\"authorization\"], \"Bearer Hold my bear\"",
+    "header(AUTHORIZATION, \"Bearer 69420\")",
     "pub const NO_SECRET: WIN32_ERROR = 1786u32;",
     "pub const OID_PASSWORD: &str = \"2.5.4.35\";",
     "MATCH_PASS = 0x04,",

@@ -17,6 +17,8 @@ pub(super) struct Shape {
     pub(super) blanks: usize,
     /// Signs that are in no ordinary word.
     pub(super) odd: usize,
+    /// Bytes of letters of other scripts, which may touch a value without being a part of it.
+    foreign: usize,
     /// Places where a letter or digit follows one of another sort, except where a word begins with a capital.
     changes: usize,
     /// Stretches of letters and digits of one sort.
@@ -67,6 +69,7 @@ impl Shape {
             if let Some(count) = counts.get_mut(usize::from(sort)) {
                 *count += 1;
             }
+            shape.foreign += usize::from(!byte.is_ascii());
             let goes_on = sort == last;
             shape.runs += usize::from(!goes_on && sort <= UPPER);
             let begins_word = last == UPPER && sort == LOWER;
@@ -88,7 +91,7 @@ impl Shape {
 
     /// Whether it looks generated: letters and digits in no order.
     pub(super) const fn is_random(&self, least: usize) -> bool {
-        let (length, changes) = (self.length, self.changes);
+        let (length, changes) = (self.length - self.foreign, self.changes);
         let distinct = self.set.count_ones() as usize;
         let mixed = changes * 4 >= length && (self.digits > 0 || length >= 20);
         let digits = self.digits >= 4

@@ -121,7 +121,7 @@ pub(super) const NONE: &[&str] = &[
     "derived", "dict", "digest", "disable", "disabled", "double", "dummy", "empty", "enable",
     "enabled", "encrypted", "enum", "env", "environment", "error", "errors", "example",
     "external", "fail", "failed", "fake", "false", "field", "file", "final", "fixme", "flag",
-    "flags", "float", "float32", "float64", "fn", "foo", "for", "form", "from", "func",
+    "flags", "float", "float32", "float64", "fn", "foo", "foobar", "for", "form", "from", "func",
     "function", "get", "has", "hash", "hashed", "header", "headers", "hex", "hidden", "i16",
     "i32", "i64", "identifier", "if", "import", "in", "incorrect", "input", "insert", "instance",
     "int", "int32", "int64", "integer", "internal", "invalid", "is", "it", "jwt", "key",

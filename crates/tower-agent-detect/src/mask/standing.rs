@@ -16,6 +16,9 @@ const NAME: usize = 64;
 /// The shortest fixed text that counts as masked, in bytes.
 const SHORTEST: usize = 3;
 
+/// The longest run of one byte that counts as masked, in bytes.
+const LONGEST_RUN: usize = 4 << 10;
+
 static OURS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OPENING));
 
 /// Whether something that was masked stands at a place.
@@ -33,7 +36,7 @@ pub(super) struct Fixed {
     text: Arc<str>,
     /// None where the text does not count as masked.
     finder: Option<Finder<'static>>,
-    /// Whether it is one byte again and again, and so may stand within a longer line of them.
+    /// Whether it is one byte again and again: then it may stand within a longer line of them, and two of it are such a line.
     run: bool,
 }
 
@@ -132,12 +135,29 @@ impl Fixed {
         if self.finder.is_none() || self.goes_on(before, wanted.first()) {
             return Standing::No;
         }
+        if self.run {
+            return self.run_at(rest, at, last);
+        }
         match rest.strip_prefix(wanted) {
             Some([]) if !last => Standing::Undecided,
             Some(after) if self.goes_on(after.first(), wanted.last()) => Standing::No,
             Some(_) => Standing::Ends(at + wanted.len()),
             None if wanted.starts_with(rest) => unfinished(rest, last),
             None => Standing::No,
+        }
+    }
+
+    /// A run of one byte is the text once, or as often as it was written side by side.
+    fn run_at(&self, rest: &[u8], at: usize, last: bool) -> Standing {
+        let Some(wanted) = self.text.bytes().next() else { return Standing::No };
+        let run = rest.iter().take(LONGEST_RUN + 1).take_while(|byte| **byte == wanted).count();
+        let after = rest.get(run);
+        match run {
+            0 => Standing::No,
+            _ if run > LONGEST_RUN || self.goes_on(after, Some(&wanted)) => Standing::No,
+            _ if after.is_none() && !last => Standing::Undecided,
+            _ if run.is_multiple_of(self.text.len()) => Standing::Ends(at + run),
+            _ => Standing::No,
         }
     }
 

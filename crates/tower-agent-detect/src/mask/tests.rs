@@ -121,6 +121,9 @@ fn the_fixed_text_is_a_barrier_where_it_stands_by_itself() {
     };
     assert_eq!(at("***", "a *** b ***"), [(2, 5), (8, 11)]);
     assert_eq!(at("***", "a*** ***** ***"), [(1, 4), (11, 14)]);
+    // Two of it, side by side.
+    assert_eq!(at("***", "a****** *********"), [(1, 7), (8, 17)]);
+    assert_eq!(at("***", &"*".repeat(6000)), []);
     assert_eq!(at("XXXX", "k=XXXX aXXXX XXXXb XXXXX XXXX-1"), [(2, 6), (25, 29)]);
     assert_eq!(at("<gone>", "<<gone>> a<gone>b"), [(1, 7), (10, 16)]);
     // What may stand within a secret by chance would be a hole.

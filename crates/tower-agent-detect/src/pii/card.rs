@@ -6,27 +6,36 @@ use super::scan::{Unknown, back, begins_word, ends_word, here, peek};
 use super::{Found, Kind};
 use crate::text::Text;
 
+mod table;
+
 const MIN_DIGITS: usize = 12;
 const MAX_DIGITS: usize = 19;
+/// The fewest digits of a group.
+const MIN_GROUP: usize = 3;
 /// The most groups a number may be written in.
 const MAX_GROUPS: usize = 6;
 
 /// Looks for a card that begins with the first group.
 pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>, Unknown> {
     let start = groups.first().start;
-    if !matches!(here(text, start), b'1'..=b'6' | b'8') || !begins_number(text, start) {
+    let ahead = groups.take(MAX_GROUPS);
+    if groups.first().len() < MIN_GROUP
+        || !ahead.have(MIN_DIGITS)
+        || !matches!(here(text, start), b'1'..=b'6' | b'8')
+        || !begins_number(text, start)
+    {
         return Ok(None);
     }
     let mut number = Number::default();
     let mut best = None;
-    for (at, group) in groups.0.iter().take(MAX_GROUPS).enumerate() {
+    for (at, group) in ahead.iter().enumerate() {
         if at > 0 && !number.separate(groups.separator(text, at.saturating_sub(1))) {
             break;
         }
         if !number.push(text, group.start, group.end) {
             break;
         }
-        if let Some(sure) = number.judge(text, start)
+        if let Some(sure) = number.judge(text, start, group.end)?
             && ends_number(text, group.end)?
         {
             best = Some(Found { kind: Kind::Card, start, end: group.end, sure });
@@ -88,31 +97,43 @@ impl Number {
     }
 
     /// Whether this is a card, and if so, whether that is sure.
-    fn judge(&self, text: &Text<'_>, start: usize) -> Option<bool> {
-        let digits = self.digits.get(..self.len)?;
+    fn judge(&self, text: &Text<'_>, start: usize, end: usize) -> Result<Option<bool>, Unknown> {
+        let digits = self.digits.get(..self.len).unwrap_or_default();
         let is_issued = is_issued(digits);
         if digits.len() < MIN_DIGITS
             || !is_issued && !is_made_up(digits)
             || !luhn(digits)
             || is_constant(digits)
         {
-            return None;
+            return Ok(None);
         }
-        if is_issued && self.is_usual() {
-            return Some(true);
+        if is_issued && self.is_usual() && !self.is_among_others(text, start, end)? {
+            return Ok(Some(true));
         }
-        (self.may_be_grouped() && context::speaks_of(text, start, Topic::Card)).then_some(false)
+        let meant = self.may_be_grouped() && context::speaks_of(text, start, Topic::Card);
+        Ok(meant.then_some(false))
     }
 
     /// Whether the number is as long as most cards, and written as on them.
     fn is_usual(&self) -> bool {
         let shape = self.shape.get(..self.groups).unwrap_or_default();
         match shape {
-            [14..=16] => true,
+            // Other issuers give out numbers that are as long as many counters.
+            [14 | 15] => is_common(self.digits.get(..self.len).unwrap_or_default()),
+            [16] => true,
             [4, 4, 4, 4] => true,
             [4, 4, 4, 4, 3] | [4, 6, 5] | [4, 6, 4] => !self.mixed && self.separator != Some(b'.'),
             _ => false,
         }
+    }
+
+    /// Whether the number stands without separators in a table of numbers, of which one in ten has the check digit; or
+    /// in any list, if hardly anybody has such a card.
+    fn is_among_others(&self, text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
+        let digits = self.digits.get(..self.len).unwrap_or_default();
+        Ok(self.groups == 1
+            && (table::is_entry(text, start, end)?
+                || !is_common(digits) && table::is_listed(text, start, end)?))
     }
 
     fn may_be_grouped(&self) -> bool {
@@ -120,7 +141,7 @@ impl Number {
         shape.len() == 1
             || (!self.mixed
                 && self.separator != Some(b'.')
-                && shape.iter().all(|len| (2..=8).contains(len)))
+                && shape.iter().all(|len| (MIN_GROUP..=8).contains(len)))
     }
 }
 
@@ -135,6 +156,18 @@ fn is_issued(digits: &[u8]) -> bool {
             | (3000..=3059 | 3095 | 3600..=3699 | 3800..=3999, 14..=19)
             | (4000..=4999, 13 | 16 | 18 | 19)
             | (5000..=5099 | 5600..=5899 | 6000..=6999, 12..=19)
+    )
+}
+
+/// Whether cards of the issuer are met everywhere, and are as long as this.
+fn is_common(digits: &[u8]) -> bool {
+    let head = digits.iter().take(4).fold(0_u32, |head, digit| head * 10 + u32::from(digit - b'0'));
+    matches!(
+        (head, digits.len()),
+        (3000..=3059 | 3095 | 3600..=3699 | 3800..=3999, 14)
+            | (1000..=1999 | 2131 | 3400..=3499 | 3700..=3799, 15)
+            | (2221..=2720 | 4000..=4999 | 5100..=5599, 16)
+            | (3528..=3589 | 6011 | 6200..=6299 | 6440..=6599, 16)
     )
 }
 

@@ -10,7 +10,14 @@ const MAX_GROUPS: usize = 16;
 const REACH: usize = 8;
 const MAX_BYTES: usize = 96;
 /// The fewest digits of a number that is no address of the internet.
-const MIN_DIGITS: usize = 7;
+pub(super) const MIN_DIGITS: usize = 7;
+
+/// A run of digits, counted from the beginning of its cluster: what is this small is not moved about.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    start: u8,
+    end: u8,
+}
 
 /// A run of digits.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -29,7 +36,7 @@ impl Group {
 #[derive(Debug)]
 pub(super) struct Cluster {
     start: usize,
-    groups: [Group; MAX_GROUPS],
+    runs: [Run; MAX_GROUPS],
     len: usize,
     /// Whether more groups follow than are read here.
     cut: bool,
@@ -37,17 +44,20 @@ pub(super) struct Cluster {
 
 /// The groups from one of them on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Groups<'a>(pub(super) &'a [Group]);
+pub(super) struct Groups<'a> {
+    base: usize,
+    runs: &'a [Run],
+}
 
 impl Cluster {
     /// Reads the groups from `start` on, where a digit stands.
     pub(super) fn read(text: &Text<'_>, start: usize) -> Result<Self, Unknown> {
-        let mut cluster =
-            Self { start, groups: [Group::default(); MAX_GROUPS], len: 0, cut: false };
+        let mut cluster = Self { start, runs: [Run::default(); MAX_GROUPS], len: 0, cut: false };
         let mut at = start;
         while let Some(end) = digits(text, at)? {
-            let Some(group) = cluster.groups.get_mut(cluster.len) else { break };
-            *group = Group { start: at, end };
+            let near = |place: usize| u8::try_from(place.saturating_sub(start)).unwrap_or(u8::MAX);
+            let Some(run) = cluster.runs.get_mut(cluster.len) else { break };
+            *run = Run { start: near(at), end: near(end) };
             cluster.len = cluster.len.saturating_add(1);
             cluster.cut = cluster.len == MAX_GROUPS || end.saturating_sub(start) >= MAX_BYTES;
             match next_group(text, end)? {
@@ -58,20 +68,28 @@ impl Cluster {
         Ok(cluster)
     }
 
-    fn groups(&self) -> &[Group] {
-        self.groups.get(..self.len).unwrap_or_default()
+    fn groups(&self) -> Groups<'_> {
+        Groups { base: self.start, runs: self.runs.get(..self.len).unwrap_or_default() }
     }
 
-    /// Whether hexadecimal digits or colons touch the digits.
-    pub(super) fn is_hexadecimal(&self, text: &Text<'_>) -> bool {
-        let touches = |byte: u8| byte == b':' || byte.is_ascii_hexdigit();
-        let (Some(first), Some(last)) = (self.groups().first(), self.groups().last()) else {
-            return false;
+    /// Whether this may be a part of an address in hexadecimal digits.
+    pub(super) fn is_hexadecimal(&self, text: &Text<'_>) -> Result<bool, Unknown> {
+        let groups = self.groups();
+        let (Some(first), Some(last)) = (groups.iter().next(), groups.iter().last()) else {
+            return Ok(false);
         };
-        touches(back(text, first.start))
-            || touches(here(text, last.end))
-            || self.groups().iter().any(|group| here(text, group.end) == b':')
-            || mac::may_begin(text, first.start)
+        let is_part = |byte: u8| byte == b':' || byte.is_ascii_hexdigit();
+        let (before, behind) = (back(text, first.start), here(text, last.end));
+        let further =
+            (back(text, first.start.saturating_sub(1)), here(text, last.end.saturating_add(1)));
+        let colons = groups.iter().filter(|group| here(text, group.end) == b':').count();
+        // Fewer colons, without letters and not one beside another, are a time of day.
+        Ok(colons >= 5
+            || before.is_ascii_hexdigit()
+            || before == b':' && is_part(further.0)
+            || behind.is_ascii_hexdigit()
+            || behind == b':' && is_part(further.1)
+            || mac::may_begin(text, first.start)?)
     }
 
     /// Pushes the numbers among the groups, and says where the next cluster may begin.
@@ -82,41 +100,51 @@ impl Cluster {
         found: &mut Vec<Found>,
     ) -> Result<usize, Unknown> {
         let mut groups = self.groups();
-        let mut from = from;
-        let mut taken = 0_usize;
-        while let Some(first) = groups.first() {
-            let ahead = Groups(groups);
-            if !ahead.may_hold_anything(text) && phone::lead(text, first.start, from) == first.start
-            {
-                return Ok(self.end());
-            }
-            if self.cut && taken >= REACH {
+        let (mut from, mut taken) = (from, 0_usize);
+        while let Some(first) = groups.get(0) {
+            if self.cut && self.is_past_reach(first, taken) {
                 return Ok(first.start);
             }
+            let is_led = phone::lead(text, first.start, from) < first.start;
+            if !self.cut && !is_led && !groups.may_hold_anything(text) {
+                break;
+            }
             let number =
-                if begins_word(text, first.start) { ahead.number(text, from)? } else { None };
-            let end = number.map_or(first.end, |number| number.end);
+                if begins_word(text, first.start) { groups.number(text, from)? } else { None };
+            from = number.map_or(first.end, |number| number.end);
             found.extend(number);
-            let rest = groups.iter().position(|group| group.start >= end).unwrap_or(groups.len());
-            taken = taken.saturating_add(rest);
-            groups = groups.get(rest..).unwrap_or_default();
-            from = end;
+            let passed = groups.iter().take_while(|group| group.start < from).count();
+            taken = taken.saturating_add(passed);
+            groups = groups.skip(passed);
         }
         Ok(from.max(self.end()))
     }
 
+    /// Whether a group is so far from the first one that a number may go on behind what was read.
+    fn is_past_reach(&self, group: Group, taken: usize) -> bool {
+        taken >= REACH || taken > 0 && group.start.saturating_sub(self.start) >= MAX_BYTES / 2
+    }
+
     /// Where the last group ends; past the first digits of a run that is too long for a group.
     fn end(&self) -> usize {
-        self.groups().last().map_or(self.start.saturating_add(MAX_RUN), |group| group.end)
+        self.groups().iter().last().map_or(self.start.saturating_add(MAX_RUN), |group| group.end)
     }
 }
 
-impl Groups<'_> {
+impl<'a> Groups<'a> {
     fn may_hold_anything(&self, text: &Text<'_>) -> bool {
-        let digits: usize = self.0.iter().map(|group| group.len()).sum();
-        digits >= MIN_DIGITS
-            || self.0.len() >= 4
-                && self.0.iter().filter(|group| here(text, group.end) == b'.').count() >= 3
+        self.have(MIN_DIGITS)
+            || self.runs.len() >= 4
+                && self.iter().filter(|group| here(text, group.end) == b'.').count() >= 3
+    }
+
+    /// Whether the groups have so many digits.
+    pub(super) fn have(&self, digits: usize) -> bool {
+        let mut missing = digits;
+        self.iter().any(|group| {
+            missing = missing.saturating_sub(group.len());
+            missing == 0
+        })
     }
 
     /// The number that begins with the first group.
@@ -133,8 +161,24 @@ impl Groups<'_> {
         phone::phone(text, self, from)
     }
 
-    pub(super) fn get(&self, at: usize) -> Option<Group> {
-        self.0.get(at).copied()
+    pub(super) fn iter(self) -> impl Iterator<Item = Group> + 'a {
+        self.runs.iter().map(move |run| Group {
+            start: self.base.saturating_add(usize::from(run.start)),
+            end: self.base.saturating_add(usize::from(run.end)),
+        })
+    }
+
+    /// No more than so many of the groups.
+    pub(super) fn take(self, most: usize) -> Self {
+        Self { runs: self.runs.get(..most).unwrap_or(self.runs), ..self }
+    }
+
+    fn skip(self, count: usize) -> Self {
+        Self { runs: self.runs.get(count..).unwrap_or_default(), ..self }
+    }
+
+    pub(super) fn get(self, at: usize) -> Option<Group> {
+        self.skip(at).iter().next()
     }
 
     pub(super) fn first(&self) -> Group {
@@ -149,8 +193,8 @@ impl Groups<'_> {
 
     /// Whether the groups begin with ones of these lengths.
     pub(super) fn are(&self, lengths: &[usize]) -> bool {
-        self.0.len() >= lengths.len()
-            && self.0.iter().zip(lengths).all(|(group, length)| group.len() == *length)
+        self.runs.len() >= lengths.len()
+            && self.iter().zip(lengths).all(|(group, length)| group.len() == *length)
     }
 }
 

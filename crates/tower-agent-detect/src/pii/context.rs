@@ -19,7 +19,7 @@ impl Topic {
     fn is_meant_by(self, word: &[u8]) -> bool {
         match self {
             Self::Card => {
-                has(word, b"card")
+                has(word, b"card") && !is_other_card(word)
                     || has(word, b"credit")
                     || matches!(
                         word,
@@ -30,7 +30,11 @@ impl Topic {
                         b"mastercard" | b"diners" | b"discover" | b"jcb" | b"unionpay" | b"cvv"
                     )
             }
-            Self::Ssn => has(word, b"ssn") || matches!(word, b"social" | b"ss" | b"socialsecurity"),
+            // The number of a journal is an ISSN.
+            Self::Ssn => {
+                has(word, b"ssn") && !word.ends_with(b"issn")
+                    || matches!(word, b"social" | b"ss" | b"socialsecurity")
+            }
             Self::Hardware => {
                 has(word, b"mac") && word.len() <= 10
                     || matches!(
@@ -73,13 +77,15 @@ impl Word {
         self.bytes.get(self.start..).unwrap_or_default()
     }
 
-    fn push_front(&mut self, byte: u8) {
-        if let Some(start) = self.start.checked_sub(1)
-            && let Some(place) = self.bytes.get_mut(start)
-        {
-            *place = byte.to_ascii_lowercase();
-            self.start = start;
+    fn new(letters: &[u8]) -> Self {
+        let mut word =
+            Self { bytes: [0; Self::MAX], start: Self::MAX.saturating_sub(letters.len()) };
+        let letters = letters.get(letters.len().saturating_sub(Self::MAX)..).unwrap_or_default();
+        if let Some(place) = word.bytes.get_mut(word.start..) {
+            place.copy_from_slice(letters);
+            place.make_ascii_lowercase();
         }
+        word
     }
 }
 
@@ -100,34 +106,34 @@ impl<'t, 'a> Words<'t, 'a> {
         (self.at > self.limit).then(|| here(self.text, self.at.saturating_sub(1)))
     }
 
-    /// Passes over what is no letter before the next word.
-    fn gap(&mut self) {
-        while self.byte().is_some_and(|byte| !is_letter(byte)) {
-            self.at = self.at.saturating_sub(1);
-        }
-    }
-
-    /// The same, but gives up where more than `most` bytes stand there.
+    /// Whether no more than so many bytes, none of them a letter, stand before the next word.
     pub(super) fn is_near(&mut self, most: usize) -> bool {
         let end = self.at;
         while self.byte().is_some_and(|byte| !is_letter(byte)) {
-            self.at = self.at.saturating_sub(1);
-            if end.saturating_sub(self.at) > most {
+            if end.saturating_sub(self.at) == most {
                 return false;
             }
+            self.at = self.at.saturating_sub(1);
         }
         true
     }
 
+    /// Whether nothing but white space and signs of markup stand before the last word in its line.
+    fn begins_line(&self) -> bool {
+        let before = self.text.bytes().get(self.limit..self.at).unwrap_or_default();
+        let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'#' | b'>' | b'-'))
+    }
+
     pub(super) fn next(&mut self) -> Option<Word> {
-        self.gap();
-        let mut word = Word { bytes: [0; Word::MAX], start: Word::MAX };
-        while let Some(byte) = self.byte().filter(|byte| is_letter(*byte)) {
-            word.push_front(byte);
+        self.is_near(WINDOW);
+        let end = self.at;
+        while self.byte().is_some_and(is_letter) {
             self.at = self.at.saturating_sub(1);
         }
+        let letters = self.text.bytes().get(self.at..end).unwrap_or_default();
         let is_whole = self.at > self.limit || !is_word(back(self.text, self.at));
-        (word.start < Word::MAX && is_whole).then_some(word)
+        (!letters.is_empty() && is_whole).then(|| Word::new(letters))
     }
 }
 
@@ -152,10 +158,16 @@ pub(super) fn call(text: &Text<'_>, start: usize) -> Call {
     let mut words = Words::before(text, start);
     let (mut reached, mut numbered) = (false, false);
     for at in 0..MAX_WORDS {
+        let end = words.at;
         if !words.is_near(MAX_GAP) {
             break;
         }
+        let gap = text.bytes().get(words.at..end).unwrap_or_default();
         let Some(word) = words.next() else { break };
+        // The last word of a line is about the next one only if it is a label.
+        if gap.contains(&b'\n') && !gap.contains(&b':') && !words.begins_line() {
+            break;
+        }
         match Role::of(word.as_bytes()) {
             Role::Phone => return Call::Phone,
             Role::Verb if reached => return Call::Phone,
@@ -211,6 +223,13 @@ impl Role {
             _ => Self::Other,
         }
     }
+}
+
+/// Whether this has "card" in it, and is no card that is paid with.
+fn is_other_card(word: &[u8]) -> bool {
+    [b"discard".as_slice(), b"wildcard", b"cardinal", b"postcard", b"scorecard", b"cardboard"]
+        .iter()
+        .any(|other| has(word, other))
 }
 
 /// Whether this is a thing with "phone" in its name that has no number, or more often has one of its model.

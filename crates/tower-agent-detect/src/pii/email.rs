@@ -114,12 +114,63 @@ fn top_level(text: &Text<'_>, start: usize, label: usize, at: usize) -> Option<u
     (letters >= 2 && !name.iter().any(u8::is_ascii_digit)).then_some(label.saturating_add(letters))
 }
 
-/// Whether this names a repository or a file rather than a person: `git@host:path`, `icon@2x.png`.
+/// Whether this names a repository, a file, a host or a cipher rather than a person: `git@host:path`, `icon@2x.png`.
 fn is_no_mailbox(text: &Text<'_>, start: usize, at: usize, end: usize) -> bool {
     let bytes = text.bytes();
-    let is_git =
-        bytes.get(start..at) == Some(b"git") && matches!(bytes.get(end), Some(b':' | b'/'));
+    let local = bytes.get(start..at).unwrap_or_default();
     let domain = bytes.get(at.saturating_add(1)..end).unwrap_or_default();
+    let is_git = local == b"git" && matches!(bytes.get(end), Some(b':' | b'/'));
     let is_image = matches!(domain, [b'1'..=b'4', b'x', b'.', ..]);
-    is_git || is_image
+    is_git
+        || is_image
+        || is_algorithm(local, domain)
+        || is_message(text, start, local)
+        || is_login(text, start)
+}
+
+/// Whether this is the name of a cipher or the like that those who made it added their domain to, as SSH asks for:
+/// `aes256-gcm@openssh.com`.
+fn is_algorithm(local: &[u8], domain: &[u8]) -> bool {
+    let is_namespace = [&b"openssh.com"[..], b"libssh.org", b"ssh.com", b"lysator.liu.se"]
+        .iter()
+        .any(|name| domain.eq_ignore_ascii_case(name));
+    is_namespace && local.iter().any(|byte| *byte == b'-' || byte.is_ascii_digit())
+}
+
+/// Whether this is a message in an archive: a part of a path with the digits of a time or of chance.
+fn is_message(text: &Text<'_>, start: usize, local: &[u8]) -> bool {
+    const MIN_DIGITS: usize = 12;
+    back(text, start) == b'/'
+        && local.iter().filter(|byte| byte.is_ascii_digit()).count() >= MIN_DIGITS
+}
+
+/// Whether this is how one logs in to a host, with a name and perhaps a password: `scheme://name:password@host`.
+fn is_login(text: &Text<'_>, start: usize) -> bool {
+    // With the longest local part, this stays within what is kept.
+    const MOST: usize = Text::BEHIND - MAX_LOCAL - 8;
+    let before = |at: usize| at.checked_sub(1).map_or(0, |at| here(text, at));
+    let mut at = start;
+    while start.saturating_sub(at) < MOST && is_login_part(before(at)) {
+        at = at.saturating_sub(1);
+    }
+    for expected in *b"//:" {
+        if before(at) != expected {
+            return false;
+        }
+        at = at.saturating_sub(1);
+        // Slashes may be escaped, as in JSON.
+        at = at.saturating_sub(usize::from(before(at) == b'\\'));
+    }
+    true
+}
+
+/// Whether a byte may stand in the name or the password before a host.
+const fn is_login_part(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || byte >= 0x80
+        || matches!(
+            byte,
+            b':' | b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&' | b'(' | b')' | b'*'
+        )
+        || byte == b'+'
 }

@@ -56,9 +56,6 @@ const fn is_part(byte: u8) -> bool {
 }
 
 pub(super) fn structure(country: [u8; 2]) -> Option<&'static [u8]> {
-    if !country.iter().all(u8::is_ascii_alphabetic) {
-        return None;
-    }
     let country = country.map(|letter| letter.to_ascii_uppercase());
     let at = COUNTRIES.binary_search_by_key(&country, |entry| entry.0).ok()?;
     COUNTRIES.get(at).map(|entry| entry.1)

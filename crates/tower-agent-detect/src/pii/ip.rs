@@ -1,99 +1,21 @@
 //! Addresses of the internet.
 
-use super::cluster::Groups;
-use super::context::{Words, has};
 use super::scan::{Unknown, back, begins_word, ends_word, here, peek};
 use super::{Found, Kind, mac};
 use crate::text::{Text, is_word};
+
+mod dotted;
+mod sign;
+
+pub(super) use self::dotted::dotted;
+
+use self::dotted::Quad;
+use self::sign::Sign;
 
 /// How far back an address is looked for, and how far it may reach, in bytes.
 const MAX_BACK: usize = 48;
 const MAX_TOKEN: usize = 64;
 const MAX_ZONE: usize = 16;
-
-/// Looks for four numbers with dots, from the first group on.
-pub(super) fn dotted(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>, Unknown> {
-    let start = groups.first().start;
-    if groups.separator(text, 2) != Some(b'.')
-        || groups.separator(text, 0) != Some(b'.')
-        || !begins_dotted(text, start)
-    {
-        return Ok(None);
-    }
-    let Some(end) = quad(text, start)? else { return Ok(None) };
-    if !ends_dotted(text, groups, end)? || is_version(text, start) {
-        return Ok(None);
-    }
-    let end = prefix_length(text, end, 32)?;
-    Ok(Some(Found { kind: Kind::Ip, start, end, sure: true }))
-}
-
-fn begins_dotted(text: &Text<'_>, start: usize) -> bool {
-    let before = back(text, start);
-    begins_word(text, start)
-        && before != b'.'
-        && !(matches!(before, b'-' | b'+' | b'~') && is_word(back(text, start.saturating_sub(1))))
-}
-
-/// Whether the four numbers are no part of a longer version. Of five numbers the first four count where the first one
-/// is too large for most versions.
-fn ends_dotted(text: &Text<'_>, groups: &Groups<'_>, end: usize) -> Result<bool, Unknown> {
-    let next = peek(text, end)?;
-    let further = peek(text, end.saturating_add(1))?;
-    Ok(match next {
-        b'.' if further.is_ascii_digit() => {
-            groups.first().len() == 3 && groups.separator(text, 4) != Some(b'.')
-        }
-        b'.' => !is_word(further),
-        b'-' => {
-            !is_word(further)
-                || groups.separator(text, 3) == Some(b'-')
-                    && groups.separator(text, 4) == Some(b'.')
-        }
-        b'+' | b'~' => !is_word(further),
-        _ => !is_word(next),
-    })
-}
-
-/// Where four numbers below 256 with dots between them end.
-fn quad(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
-    let mut at = start;
-    for part in 0..4 {
-        if part > 0 {
-            if peek(text, at)? != b'.' {
-                return Ok(None);
-            }
-            at = at.saturating_add(1);
-        }
-        let begin = at;
-        let mut value = 0_u32;
-        while at.saturating_sub(begin) < 4 && peek(text, at)?.is_ascii_digit() {
-            value = value * 10 + u32::from(here(text, at) - b'0');
-            at = at.saturating_add(1);
-        }
-        let has_leading_zero = at.saturating_sub(begin) > 1 && here(text, begin) == b'0';
-        if at == begin || value > 255 || has_leading_zero {
-            return Ok(None);
-        }
-    }
-    Ok(Some(at))
-}
-
-/// Whether the word before a number says that it counts versions or sections.
-fn is_version(text: &Text<'_>, start: usize) -> bool {
-    let mut words = Words::before(text, start);
-    if !words.is_near(6) {
-        return false;
-    }
-    words.next().is_some_and(|word| {
-        let word = word.as_bytes();
-        has(word, b"version")
-            || matches!(
-                word,
-                b"v" | b"ver" | b"release" | b"section" | b"sections" | b"sec" | b"chapter"
-            )
-    })
-}
 
 /// Where an address ends that may be followed by the length of its network.
 fn prefix_length(text: &Text<'_>, end: usize, most: u32) -> Result<usize, Unknown> {
@@ -127,6 +49,7 @@ impl Token {
             }
             start = start.saturating_sub(1);
         }
+        let start = start.saturating_add(label(text, start));
         Self { start: mac::first_pair(text, start, from) }
     }
 
@@ -171,7 +94,7 @@ impl Token {
         }
         let Some(address) = Address::read(text, self.start)? else { return Ok(None) };
         if !address.is_complete()
-            || !address.is_plausible(text, self.start)
+            || !address.is_plausible(text, self.start)?
             || !ends_address(text, address.end)?
         {
             return Ok(None);
@@ -186,8 +109,24 @@ impl Token {
         let before = back(text, self.start);
         let is_path = here(text, self.start) == b':'
             && matches!(before, b'>' | b')' | b']' | b'}' | b'$' | b'<');
-        begins_word(text, self.start) && !matches!(before, b':' | b'.') && !is_path
+        let further = back(text, self.start.saturating_sub(1));
+        let is_labelled =
+            before == b':' && further.is_ascii_alphabetic() && !further.is_ascii_hexdigit();
+        begins_word(text, self.start) && (is_labelled || !matches!(before, b':' | b'.')) && !is_path
     }
+}
+
+/// How long the end of a word is, with the colon behind it, that only happens to look like a part of the token, as in
+/// `mac:00:1b`.
+fn label(text: &Text<'_>, start: usize) -> usize {
+    const MAX_LEN: usize = 8;
+    if here(text, start) != b':' && begins_word(text, start) {
+        return 0;
+    }
+    let byte = |ahead: usize| here(text, start.saturating_add(ahead));
+    let len = (0..MAX_LEN).take_while(|ahead| byte(*ahead).is_ascii_hexdigit()).count();
+    let is_label = byte(len) == b':' && byte(len.saturating_add(1)) != b':';
+    if is_label { len.saturating_add(1) } else { 0 }
 }
 
 /// Groups of up to four hexadecimal digits.
@@ -253,9 +192,9 @@ impl Address {
     }
 
     fn has_quad(&mut self, text: &Text<'_>, start: usize) -> Result<bool, Unknown> {
-        let end = quad(text, start)?;
-        self.end = end.unwrap_or(start);
-        self.dotted = end.is_some();
+        let quad = Quad::read(text, start)?;
+        self.dotted = quad.is_some();
+        self.end = quad.map_or(start, |quad| quad.end);
         Ok(self.dotted)
     }
 
@@ -285,24 +224,38 @@ impl Address {
     }
 
     /// Whether this looks like an address and not like a path such as `a::b` or a ratio.
-    fn is_plausible(&self, text: &Text<'_>, start: usize) -> bool {
+    fn is_plausible(&self, text: &Text<'_>, start: usize) -> Result<bool, Unknown> {
         if !self.digits {
-            return false;
+            return Ok(false);
         }
         if self.dotted || !self.compressed {
-            return self.uneven;
+            return Ok(self.uneven);
         }
-        let head = [0, 1, 2, 3, 4]
-            .map(|ahead| here(text, start.saturating_add(ahead)).to_ascii_lowercase());
-        match head {
+        // What stands behind the address may not have come yet.
+        let byte = |at: usize| if at < self.end { here(text, at) } else { 0 };
+        let head =
+            [0, 1, 2, 3, 4].map(|ahead| byte(start.saturating_add(ahead)).to_ascii_lowercase());
+        Ok(match head {
             [b':', b':', b'f', b'3' | b'6', _] => false,
-            [b':', b':', ..] => {
-                self.groups > 1 || here(text, start.saturating_add(2)).is_ascii_digit()
+            [b':', b':', first, ..] => {
+                self.groups > 1 || first.is_ascii_digit() && self.is_lone_group(text, start)?
             }
             [b'2' | b'3', _, _, _, b':'] | [b'f', b'c' | b'd' | b'e' | b'f', _, _, b':'] => true,
             [b'6', b'4', b':', b'f', b'f'] | [b'1', b'0', b'0', b':', b':'] => true,
             _ => self.groups >= 4,
-        }
+        })
+    }
+
+    /// Whether two colons and one group are an address: times, pages and places in files are written so, too.
+    fn is_lone_group(&self, text: &Text<'_>, start: usize) -> Result<bool, Unknown> {
+        let first = start.saturating_add(2);
+        let is_known =
+            self.end == first.saturating_add(1) && matches!(here(text, first), b'0' | b'1');
+        Ok(is_known
+            || back(text, start) == b'['
+            || Sign::before(text, start) == Sign::Address
+            || peek(text, self.end)? == b'/'
+                && peek(text, self.end.saturating_add(1))?.is_ascii_digit())
     }
 }
 
@@ -328,5 +281,6 @@ fn zone(text: &Text<'_>, start: usize, end: usize) -> Result<usize, Unknown> {
     while at.saturating_sub(name) < MAX_ZONE && is_word(peek(text, at)?) {
         at = at.saturating_add(1);
     }
-    Ok(if at > name { at } else { end })
+    // Behind the end of the text stands a mask.
+    Ok(if at > name && at <= text.len() { at } else { end })
 }

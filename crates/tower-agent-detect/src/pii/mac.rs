@@ -12,14 +12,25 @@ pub(super) fn first_pair(text: &Text<'_>, start: usize, from: usize) -> usize {
 }
 
 /// Whether hexadecimal digits stand before or behind a run, a hyphen or a dot between them.
-pub(super) fn may_begin(text: &Text<'_>, start: usize) -> bool {
-    let behind = |ahead: usize| here(text, start.saturating_add(ahead));
-    let is_pair = |separator: u8, len: usize| {
-        behind(len) == separator
-            && (1..=len).all(|ahead| behind(len.saturating_add(ahead)).is_ascii_hexdigit())
-    };
+pub(super) fn may_begin(text: &Text<'_>, start: usize) -> Result<bool, Unknown> {
     let before = start > 1 && here(text, start.saturating_sub(2)).is_ascii_hexdigit();
-    is_pair(b'-', 2) || is_pair(b'.', 4) || before && matches!(back(text, start), b'-' | b'.')
+    Ok(is_group(text, start, b'-', 2)?
+        || is_group(text, start, b'.', 4)?
+        || before && matches!(back(text, start), b'-' | b'.'))
+}
+
+/// Whether behind so many bytes a separator and as many hexadecimal digits stand.
+fn is_group(text: &Text<'_>, start: usize, separator: u8, len: usize) -> Result<bool, Unknown> {
+    let at = start.saturating_add(len);
+    if here(text, at) != separator {
+        return Ok(false);
+    }
+    for ahead in 1..=len {
+        if !peek(text, at.saturating_add(ahead))?.is_ascii_hexdigit() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn step_back(
@@ -75,6 +86,40 @@ struct Address {
     constant: bool,
 }
 
+/// Whether the digits from `start` on are the rest of a longer row, which may begin in the line before.
+fn continues(text: &Text<'_>, start: usize, separator: u8) -> bool {
+    const MAX_GAP: usize = 40;
+    let before = back(text, start);
+    if before == b':' && separator == b':' {
+        return ends_group(text, start.saturating_sub(1));
+    }
+    if before == separator {
+        return is_word(back(text, start.saturating_sub(1)));
+    }
+    // Between two lines of a program stand the signs of an escaped line break, too.
+    let gap = (0..MAX_GAP)
+        .take_while(|behind| {
+            let byte = back(text, start.saturating_sub(*behind));
+            byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\\' | b'n')
+        })
+        .count();
+    let end = start.saturating_sub(gap);
+    let lines = text.bytes().get(end..start).unwrap_or_default();
+    lines.contains(&b'\n')
+        && back(text, end) == separator
+        && ends_group(text, end.saturating_sub(1))
+}
+
+/// Whether a group of a row ends at a place, rather than a word that says what the row is, as in `mac:00:1b`.
+fn ends_group(text: &Text<'_>, end: usize) -> bool {
+    const MAX_LEN: usize = 5;
+    let before = |behind: usize| back(text, end.saturating_sub(behind));
+    let len = (0..MAX_LEN).take_while(|behind| is_word(before(*behind))).count();
+    (1..MAX_LEN).contains(&len)
+        && (0..len).all(|behind| before(behind).is_ascii_hexdigit())
+        && (len <= 2 || (0..len).any(|behind| before(behind).is_ascii_digit()))
+}
+
 impl Address {
     fn read(
         text: &Text<'_>,
@@ -93,10 +138,6 @@ impl Address {
             digits: false,
             constant: true,
         };
-        let before = back(text, start);
-        if before == separator && is_word(back(text, start.saturating_sub(1))) {
-            return Ok(None);
-        }
         let first = peek(text, start)?.to_ascii_lowercase();
         for offset in 0..len {
             let byte = peek(text, start.saturating_add(offset))?.to_ascii_lowercase();
@@ -113,7 +154,7 @@ impl Address {
             address.digits |= byte.is_ascii_digit();
             address.constant &= byte == first;
         }
-        Ok(address.ends(text)?.then_some(address))
+        Ok((address.ends(text)? && !continues(text, start, separator)).then_some(address))
     }
 
     fn ends(&self, text: &Text<'_>) -> Result<bool, Unknown> {

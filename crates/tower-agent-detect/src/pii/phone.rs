@@ -1,8 +1,8 @@
 //! Telephone numbers.
 
 use super::cluster::Groups;
-use super::context;
-use super::scan::{Unknown, back, begins_word, here, peek};
+use super::context::{self, Call};
+use super::scan::{Unknown, back, begins_word, here, is_among_numbers, is_listed, peek};
 use super::{Found, Kind};
 use crate::text::{Text, is_word};
 
@@ -55,23 +55,31 @@ pub(super) fn phone(
     if !may_begin(text, start) {
         return Ok(None);
     }
+    let call = context::call(text, start);
+    let is_led = start < groups.first().start;
+    if !is_led && call == Call::None && !is_written_out(text, groups) {
+        return Ok(None);
+    }
     let number = Number::read(text, start)?;
-    let mut call = None;
     for count in (1..=number.len()).rev() {
         let Some(end) = number.end(count) else { continue };
         if !may_end(text, end)? {
             continue;
         }
-        let is_alone = stands_alone(text, start, end)?;
-        let Some(certain) = number.judge(count, is_alone, &mut || {
-            *call.get_or_insert_with(|| context::call(text, start))
-        }) else {
-            continue;
-        };
+        let is_alone = !is_among_numbers(text, start, end)?;
+        let Some(certain) = number.judge(count, is_alone, call) else { continue };
         let end = extension(text, end)?;
         return Ok(Some(Found { kind: Kind::Phone, start, end, sure: certain }));
     }
     Ok(None)
+}
+
+/// Whether the groups may be a number by their shape alone.
+fn is_written_out(text: &Text<'_>, groups: &Groups<'_>) -> bool {
+    let start = groups.first().start;
+    (here(text, start) == b'0' && !is_listed(text, start))
+        || groups.are(&[3, 3, 4])
+        || groups.are(&[1, 3, 3, 4])
 }
 
 /// Whether what stands before a place does not make the digits a part of something else.
@@ -79,8 +87,8 @@ fn may_begin(text: &Text<'_>, start: usize) -> bool {
     let before = back(text, start);
     let further = back(text, start.saturating_sub(1));
     match here(text, start) {
-        b'+' => !is_word(before) && !matches!(before, b')' | b']' | b'+' | b'.' | b'\\'),
-        b'(' => !is_word(before),
+        b'+' => begins_word(text, start) && !matches!(before, b')' | b']' | b'+' | b'.' | b'\\'),
+        b'(' => begins_word(text, start),
         _ => {
             begins_word(text, start)
                 && !matches!(before, b'+' | b'$' | b'%' | b'\\' | b'*' | b'^')
@@ -101,13 +109,6 @@ fn may_end(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
         b'%' => false,
         _ => !is_word(next),
     })
-}
-
-/// Whether no more digits stand around a number, a space between them.
-fn stands_alone(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
-    let before = back(text, start) == b' ' && back(text, start.saturating_sub(1)).is_ascii_digit();
-    let behind = peek(text, end)? == b' ' && peek(text, end.saturating_add(1))?.is_ascii_digit();
-    Ok(!before && !behind)
 }
 
 /// Where the extension ends that may follow a number: `x123`, ` x123`, ` ext. 123`.

@@ -1,138 +1,66 @@
-//! A quick look at digits that are nothing, as most are: dates, times, fractions, short numbers, parts of identifiers.
+//! Most digits are no personal data, and few bytes are enough to say so.
 
-use super::{iban, mac, phone, scan::here};
+use super::cluster::MIN_DIGITS;
+use super::iban;
+use super::scan::{back, begins_word, here};
 use crate::text::Text;
 
-/// How much of digits and separators is looked at, in bytes.
-const MAX_BYTES: usize = 48;
-const MAX_GROUPS: usize = 8;
-/// Digits that are no number, be there so few of them in a row.
-const FEW: usize = 6;
-/// How far behind the beginning of a token a hardware address is told by its separators, in bytes.
-const PAIRS: usize = 9;
-const MAX_TOKEN: usize = 48;
+/// How many bytes are read to find that there are few digits.
+const MAX_BYTES: usize = 24;
 
-const DIGIT: u8 = 1;
-const SEPARATOR: u8 = 2;
-const HEX: u8 = 4;
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "the compiler evaluates it, and would refuse a wrong index"
-)]
-const CLASSES: [u8; 256] = {
-    let mut classes = [0; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        let separates = matches!(byte, b' ' | b'.' | b'-' | b'/' | b':' | b'(' | b')');
-        classes[byte as usize] = DIGIT * byte.is_ascii_digit() as u8
-            | SEPARATOR * separates as u8
-            | HEX * (byte.is_ascii_hexdigit() || byte == b':') as u8;
-        byte += 1;
-    }
-    classes
-};
-
-#[inline]
-fn class(byte: u8) -> u8 {
-    CLASSES.get(usize::from(byte)).copied().unwrap_or(0)
-}
-
-/// Where the digits with separators end that begin at `start`, if neither they nor what stands before them can be
-/// anything. None, if a better look has to tell.
-#[inline]
+/// Where the digits and separators from `start` on end, if whatever follows they are nothing: the body of an
+/// identifier, or too few digits.
 pub(super) fn nothing(text: &Text<'_>, start: usize, from: usize) -> Option<usize> {
-    let before = here(text, start.checked_sub(1)?);
-    let end = few(text, start)?;
-    let may_be_head = before.is_ascii_alphanumeric() || matches!(before, b' ' | b'-');
-    if may_be_head && iban::head(text, start, from).is_some() {
-        return None;
+    let bytes = text.bytes().get(start..)?;
+    let before = back(text, start);
+    if before.is_ascii_alphanumeric() && !begins_word(text, start) {
+        let run = bytes.iter().take(MAX_BYTES).take_while(|byte| byte.is_ascii_digit()).count();
+        // With a letter these are too many for a group of an address with colons or hyphens.
+        let is_inner = run > 2 && bytes.get(run).is_some_and(|byte| !matches!(byte, b':' | b'.'));
+        return (is_inner && iban::head(text, start, from).is_none())
+            .then(|| start.saturating_add(run));
     }
-    let may_lead = matches!(before, b' ' | b'-' | b'.' | b'(' | b')' | b'+');
-    if may_lead && phone::lead(text, start, from) != start {
-        return None;
-    }
-    // Whether colons or hexadecimal digits make more of it, a token tells.
-    no_address(text, start, from).map(|_| end)
+    let len = few(bytes)?;
+    (is_apart(text, start, before) && (before != b' ' || iban::head(text, start, from).is_none()))
+        .then(|| start.saturating_add(len))
 }
 
-/// Where digits with separators end, of which there are few between any two colons, or which are a date.
-#[inline]
-fn few(text: &Text<'_>, start: usize) -> Option<usize> {
-    let bytes = text.bytes().get(start..)?;
-    let (mut digits, mut groups, mut dots, mut end, mut most, mut before) = (0, 0, 0, 0, 0, 0);
-    for (at, &byte) in bytes.iter().take(MAX_BYTES).enumerate() {
-        let class = class(byte);
-        if class & DIGIT != 0 {
-            groups += usize::from(at == 0 || at > end);
-            digits += 1;
-            most = most.max(digits);
-            end = at + 1;
-        } else if class & SEPARATOR != 0 && (at == end || at == end + 1 && is_pair(before, byte)) {
-            dots += usize::from(byte == b'.');
-            digits = if byte == b':' { 0 } else { digits };
-            before = byte;
-        } else {
-            let fits = most <= FEW || most == 8 && is_date(bytes, end);
-            return (dots < 3 && groups <= MAX_GROUPS && fits).then_some(start + end);
+/// How long the digits and separators are, if they are too few for anything, and no hexadecimal digits touch them.
+fn few(bytes: &[u8]) -> Option<usize> {
+    let (mut digits, mut dots, mut colons, mut len) = (0, 0, 0, 0);
+    for (at, byte) in bytes.iter().take(MAX_BYTES).enumerate() {
+        match byte {
+            b'0'..=b'9' => {
+                digits += 1;
+                len = at.saturating_add(1);
+            }
+            b'.' => dots += 1,
+            b':' if bytes.get(at.saturating_add(1)).is_none_or(|next| *next == b':') => {
+                return None;
+            }
+            b':' => colons += 1,
+            b' ' | b'-' | b'/' | b'(' | b')' => {}
+            // An address may go on here, unless so many digits touch that they are no group of one.
+            b'a'..=b'f' | b'A'..=b'F' => return (digits == at && is_long(bytes)).then_some(len),
+            _ => return (digits < MIN_DIGITS && dots < 3 && colons < 3).then_some(len),
         }
     }
     None
 }
 
-/// Whether two separators may stand between two groups.
-const fn is_pair(first: u8, second: u8) -> bool {
-    matches!((first, second), (b')', b' ' | b'-' | b'.' | b'/') | (b' ' | b'-' | b'.', b'('))
+/// Whether more hexadecimal digits begin here than a group of an address has.
+fn is_long(bytes: &[u8]) -> bool {
+    bytes.get(..5).is_some_and(|bytes| bytes.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// A year and two numbers of two digits, hyphens between them, and nothing else.
-fn is_date(bytes: &[u8], end: usize) -> bool {
-    match bytes.get(..end) {
-        Some(
-            [b'1', b'9', _, _, b'-', _, month, b'-', ..]
-            | [b'2', b'0', _, _, b'-', _, month, b'-', ..],
-        ) => end == 10 && month.is_ascii_digit(),
-        _ => false,
+/// Whether nothing before the digits may make them a part of something longer.
+fn is_apart(text: &Text<'_>, start: usize, before: u8) -> bool {
+    let further = here(text, start.saturating_sub(2));
+    match before {
+        b'+' | b'(' | b')' | b'_' => false,
+        b' ' => !matches!(further, b')' | b'0'..=b'9') || start < 2,
+        b'-' | b'.' => start < 2 || !(further.is_ascii_alphanumeric() || further == b')'),
+        b':' => start < 2 || !(further.is_ascii_hexdigit() || further == b':'),
+        _ => true,
     }
-}
-
-/// Where the last group of the token around `at` begins, if the token can be no address. None, if a better look has to
-/// tell.
-#[inline]
-pub(super) fn no_address(text: &Text<'_>, at: usize, from: usize) -> Option<usize> {
-    let bytes = text.bytes();
-    let mut start = at;
-    while start > from {
-        if class(here(text, start - 1)) & HEX == 0 {
-            break;
-        }
-        start -= 1;
-        if at - start >= MAX_TOKEN {
-            return None;
-        }
-    }
-    let (mut last, mut colons, mut pair) = (start, 0, false);
-    let token = bytes.get(start..)?;
-    let end = token.iter().take(MAX_TOKEN).enumerate().find(|(at, byte)| {
-        if **byte == b':' {
-            colons += 1;
-            pair |= *at > 0 && last == start + at;
-            last = start + at + 1;
-        }
-        class(**byte) & HEX == 0
-    });
-    end?;
-    if pair || colons > 4 || token.len() <= PAIRS {
-        return None;
-    }
-    if matches!(here(text, start.saturating_sub(1)), b'-' | b'.')
-        && mac::first_pair(text, start, from) != start
-    {
-        return None;
-    }
-    // The separators behind the first pair, or four, of a hardware address.
-    let ahead = |by: usize| here(text, start + by);
-    let pairs = ahead(2) == b'-' && ahead(5) == b'-';
-    let fours = ahead(4) == b'.' && ahead(9) == b'.';
-    (!pairs && !fours).then_some(last)
 }

@@ -68,7 +68,7 @@ pub(super) fn run_start(text: &Text<'_>, at: usize, from: usize) -> usize {
 
 /// Whether more digits stand around a place, or hexadecimal ones, a space between them.
 pub(super) fn is_among_numbers(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
-    if back(text, start) == b' ' && ends_hexadecimal(text, start.saturating_sub(1)) {
+    if is_listed(text, start) {
         return Ok(true);
     }
     if peek(text, end)? != b' ' {
@@ -81,6 +81,11 @@ pub(super) fn is_among_numbers(text: &Text<'_>, start: usize, end: usize) -> Res
     let is_pair = peek(text, end.saturating_add(2))?.is_ascii_hexdigit()
         && ends_word(text, end.saturating_add(3))?;
     Ok(next.is_ascii_digit() || is_pair)
+}
+
+/// Whether digits, or hexadecimal ones, and a space stand before a place.
+pub(super) fn is_listed(text: &Text<'_>, start: usize) -> bool {
+    back(text, start) == b' ' && ends_hexadecimal(text, start.saturating_sub(1))
 }
 
 /// Whether a short word of hexadecimal digits, one of them decimal, ends before a place.

@@ -2,7 +2,7 @@
 
 use super::cluster::Groups;
 use super::context::{self, Topic};
-use super::scan::{Unknown, back, begins_word, ends_word, here, peek};
+use super::scan::{Unknown, back, begins_word, ends_word, here, is_among_numbers, peek};
 use super::{Found, Kind};
 use crate::text::Text;
 
@@ -27,7 +27,7 @@ pub(super) fn ssn(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>,
     let sure = parts == 3 && separators.0 == Some(b'-');
     let known = sure
         || context::speaks_of(text, start, Topic::Ssn)
-        || parts == 3 && separators.0 == Some(b' ');
+        || parts == 3 && separators.0 == Some(b' ') && !is_among_numbers(text, start, last.end)?;
     Ok(known.then_some(Found { kind: Kind::Ssn, start, end: last.end, sure }))
 }
 
@@ -48,12 +48,8 @@ fn stands_alone(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unkno
 /// Whether such a number can have been given out. Two numbers became known by being printed as samples.
 fn is_issued(text: &Text<'_>, groups: &Groups<'_>, parts: usize) -> bool {
     let mut digits = [0_u8; 9];
-    let all = groups
-        .0
-        .iter()
-        .take(parts)
-        .flat_map(|group| group.start..group.end)
-        .map(|at| here(text, at));
+    let all =
+        groups.iter().take(parts).flat_map(|group| group.start..group.end).map(|at| here(text, at));
     for (place, digit) in digits.iter_mut().zip(all) {
         *place = digit;
     }

@@ -29,6 +29,7 @@ pub(crate) fn is_head(text: &Text<'_>, at: usize) -> bool {
     let byte = |ahead: usize| here(text, at.saturating_add(ahead));
     byte(3).is_ascii_digit()
         && byte(2).is_ascii_digit()
-        && iban::structure([byte(0), byte(1)]).is_some()
+        && byte(0).is_ascii_alphabetic()
         && begins_word(text, at)
+        && iban::structure([byte(0), byte(1)]).is_some()
 }

@@ -1,7 +1,9 @@
 //! Samples are templates: `<alnum:36>` stands for 36 letters and digits, always the same ones.
 
+use tower_agent_detect::{Detector, Mask};
+
 /// Writes a sample out.
-pub fn expand(template: &str) -> String {
+pub(crate) fn expand(template: &str) -> String {
     let mut out = String::new();
     let mut rest = template;
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
@@ -62,4 +64,16 @@ fn class_of(name: &str) -> Option<&'static [u8]> {
         "url64" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
         _ => return None,
     })
+}
+
+/// Masks a text that comes in pieces of a size, in characters.
+pub(crate) fn streamed(detector: &Detector, mask: &Mask, text: &str, size: usize) -> String {
+    let mut stream = detector.stream(mask.clone());
+    let mut out = String::new();
+    let letters: Vec<char> = text.chars().collect();
+    for piece in letters.chunks(size) {
+        stream.push(&piece.iter().collect::<String>(), &mut out);
+    }
+    stream.finish(&mut out);
+    out
 }

@@ -10,11 +10,13 @@ use tower_service::Service;
 
 use super::{
     RedactLayer,
-    policy::Policy,
-    stream::{Masked, ReplyMask, RunMask},
+    call::{Call, mark},
+    policy::{Policy, Request},
+    run::RunMask,
+    stream::{Masked, ReplyMask},
 };
 use crate::{
-    Denial, Error, ModelBody, ModelRequest, ModelResponse, Operation, Output, RunBody, RunRequest,
+    Error, ModelBody, ModelRequest, ModelResponse, OperationKind, Output, RunBody, RunRequest,
     RunResponse, ToolCall, ToolOutput,
 };
 
@@ -26,43 +28,47 @@ pub struct Redact<S> {
 }
 
 impl<S> Redact<S> {
-    /// Masks the common secrets in what a service answers.
+    /// Masks credentials wherever the [layer](RedactLayer::secrets) does unless told otherwise.
     pub fn new(inner: S) -> Self {
-        Self { inner, policy: RedactLayer::common().policy }
+        Self { inner, policy: RedactLayer::secrets().policy }
     }
 
     pub(super) const fn with(inner: S, policy: Arc<Policy>) -> Self {
         Self { inner, policy }
     }
 
-    /// The layer for the common secrets.
+    /// The layer for credentials.
     #[must_use]
     pub fn layer() -> RedactLayer {
-        RedactLayer::common()
+        RedactLayer::secrets()
     }
 
     inner_accessors!();
 
-    /// Calls the service with a masked request, or answers in its place if the request cannot be checked.
-    fn masked<O: Operation>(
+    /// Calls the service with a masked request, or answers in its place if the request may not go on.
+    fn masked<O: Request>(
         &mut self,
         mut request: O,
-        mask_request: fn(&Policy, &mut O) -> Result<(), Denial>,
-        mask_response: fn(&Arc<Policy>, O::Output) -> O::Output,
+        mask: fn(Call, O::Output) -> O::Output,
     ) -> ResponseFuture<S::Future, O::Output>
     where
         S: Service<O>,
     {
-        let state = match mask_request(&self.policy, &mut request) {
-            Ok(()) => State::Called { future: self.inner.call(request) },
-            Err(denial) => State::Refused { output: Some(request.denied(denial)) },
+        let (call, refused) = self.policy.begin(&mut request);
+        let state = match refused {
+            None => State::Called { future: self.inner.call(request) },
+            Some(denial) => {
+                let mut output = request.denied(denial);
+                call.report.attach(output.extensions_mut());
+                State::Refused { output: Some(output) }
+            }
         };
-        ResponseFuture { state, policy: Arc::clone(&self.policy), mask: mask_response }
+        ResponseFuture { state, call: Some(call), mask }
     }
 }
 
 macro_rules! redacts {
-    ($request:ty, $response:ty, $mask_request:path, $mask_response:path) => {
+    ($request:ty, $response:ty, $kind:expr, $mask:path) => {
         impl<S: Service<$request, Response = $response>> Service<$request> for Redact<S>
         where
             S::Error: Into<Error>,
@@ -73,40 +79,46 @@ macro_rules! redacts {
 
             fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
                 let ready = ready!(self.inner.poll_ready(cx));
-                Poll::Ready(ready.map_err(|error| self.policy.error(error.into())))
+                Poll::Ready(ready.map_err(|error| {
+                    Call::new(Arc::clone(&self.policy), $kind, None).error(error.into())
+                }))
             }
 
             fn call(&mut self, request: $request) -> Self::Future {
-                self.masked(request, $mask_request, $mask_response)
+                self.masked(request, $mask)
             }
         }
     };
 }
 
-redacts!(ToolCall, ToolOutput, Policy::tool_call, tool_output);
-redacts!(ModelRequest, ModelResponse, Policy::model_request, model_response);
-redacts!(RunRequest, RunResponse, Policy::run_request, run_response);
+redacts!(ToolCall, ToolOutput, OperationKind::Tool, tool_output);
+redacts!(ModelRequest, ModelResponse, OperationKind::Model, model_response);
+redacts!(RunRequest, RunResponse, OperationKind::Run, run_response);
 
-fn tool_output(policy: &Arc<Policy>, mut output: ToolOutput) -> ToolOutput {
-    policy.tool_output(&mut output);
+fn tool_output(mut call: Call, mut output: ToolOutput) -> ToolOutput {
+    call.tool_output(&mut output);
+    call.report.attach(&mut output.extensions);
     output
 }
 
-fn model_response(policy: &Arc<Policy>, mut response: ModelResponse) -> ModelResponse {
+fn model_response(mut call: Call, mut response: ModelResponse) -> ModelResponse {
     let made_up = !response.head.outcome.is_success();
-    policy.outcome(&mut response.head.outcome);
+    call.outcome(&mut response.head.outcome);
     if let ModelBody::Full(reply) = &mut response.body {
-        let tally = policy.reply(reply, made_up);
-        policy.mark(&mut response, &tally);
+        let tally = call.reply(reply, made_up);
+        mark(&mut response, &tally);
+        call.report.attach(response.extensions_mut());
         return response;
     }
-    let mask = ReplyMask::new(Arc::clone(policy));
+    call.report.attach_early(response.extensions_mut());
+    let mask = ReplyMask::new(call);
     response.map_body(|body| ModelBody::stream(Masked::new(body.into_stream(), mask)))
 }
 
-fn run_response(policy: &Arc<Policy>, mut response: RunResponse) -> RunResponse {
-    policy.outcome(&mut response.head.outcome);
-    let mask = RunMask::new(Arc::clone(policy));
+fn run_response(mut call: Call, mut response: RunResponse) -> RunResponse {
+    call.outcome(&mut response.head.outcome);
+    call.report.attach_early(response.extensions_mut());
+    let mask = RunMask::new(call);
     response.map_body(|body| RunBody::new(Masked::new(body.into_stream(), mask)))
 }
 
@@ -116,8 +128,8 @@ pin_project! {
     pub struct ResponseFuture<F, T> {
         #[pin]
         state: State<F, T>,
-        policy: Arc<Policy>,
-        mask: fn(&Arc<Policy>, T) -> T,
+        call: Option<Call>,
+        mask: fn(Call, T) -> T,
     }
 }
 
@@ -139,16 +151,19 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        match this.state.project() {
-            StateProjection::Called { future } => Poll::Ready(match ready!(future.poll(cx)) {
-                Ok(output) => Ok((this.mask)(this.policy, output)),
-                Err(error) => Err(this.policy.error(error.into())),
-            }),
+        let answer = match this.state.project() {
+            StateProjection::Called { future } => ready!(future.poll(cx)).map_err(Into::into),
             StateProjection::Refused { output } => match output.take() {
-                Some(output) => Poll::Ready(Ok(output)),
-                None => Poll::Pending,
+                Some(output) => return Poll::Ready(Ok(output)),
+                None => return Poll::Pending,
             },
-        }
+        };
+        Poll::Ready(match (answer, this.call.take()) {
+            (Ok(output), Some(call)) => Ok((this.mask)(call, output)),
+            (Err(error), Some(mut call)) => Err(call.error(error)),
+            // Nobody looks at what a future that is over may still give.
+            (_, None) => return Poll::Pending,
+        })
     }
 }
 

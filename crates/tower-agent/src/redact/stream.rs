@@ -3,17 +3,18 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll, ready},
 };
 
 use futures_core::Stream;
 
 use super::{
+    arguments::Arguments,
+    call::{Broken, Call},
     hold::Hold,
-    policy::{Broken, Policy},
+    policy::WITHHELD,
 };
-use crate::{Error, Json, ModelEvent, Part, PartDelta, PartStart, RunEvent, Str};
+use crate::{Error, Json, ModelEvent, Part, PartDelta, PartStart, Str};
 
 /// What a stream of events does to each of them.
 pub(super) trait Mask {
@@ -25,7 +26,10 @@ pub(super) trait Mask {
     /// Queues what is left when the stream ends without saying so: nobody knows what it would have become.
     fn broke_off(&mut self, out: &mut VecDeque<Result<Self::Event, Error>>);
 
-    fn error(&self, error: Error) -> Error;
+    fn error(&mut self, error: Error) -> Error;
+
+    /// Tells what was found, once nothing follows.
+    fn over(&mut self);
 }
 
 /// A stream with its events masked.
@@ -69,18 +73,19 @@ where
                 None => {
                     this.over = true;
                     this.mask.broke_off(&mut this.queue);
+                    this.mask.over();
                 }
             }
         }
     }
 }
 
-type Queue<T> = VecDeque<Result<T, Error>>;
+pub(super) type Queue<T> = VecDeque<Result<T, Error>>;
 
 /// Masks the events of one reply.
 #[derive(Debug)]
 pub(super) struct ReplyMask {
-    policy: Arc<Policy>,
+    pub(super) call: Call,
     parts: BTreeMap<u32, Pending>,
 }
 
@@ -94,23 +99,25 @@ enum Pending {
 }
 
 impl ReplyMask {
-    pub(super) const fn new(policy: Arc<Policy>) -> Self {
-        Self { policy, parts: BTreeMap::new() }
+    pub(super) const fn new(call: Call) -> Self {
+        Self { call, parts: BTreeMap::new() }
     }
 
     fn delta(&mut self, index: u32, delta: PartDelta, out: &mut Queue<ModelEvent>) {
         match &delta {
-            PartDelta::Text(text) if self.policy.model_output => {
+            PartDelta::Text(text) if self.call.policy().model_output => {
                 let empty = || Pending::Text(Hold::default());
                 let hold = self.parts.entry(index).or_insert_with(empty);
-                out.extend(hold.push(&self.policy, index, text).map(Ok));
+                out.extend(hold.push(&mut self.call, index, text).map(Ok));
             }
-            PartDelta::Reasoning(text) if self.policy.model_output => {
+            PartDelta::Reasoning(text) if self.call.policy().model_output => {
                 let empty = || Pending::Reasoning(Hold::default());
                 let hold = self.parts.entry(index).or_insert_with(empty);
-                out.extend(hold.push(&self.policy, index, text).map(Ok));
+                out.extend(hold.push(&mut self.call, index, text).map(Ok));
             }
-            PartDelta::ToolCall { id, name, arguments } if self.policy.arguments => {
+            PartDelta::ToolCall { id, name, arguments }
+                if self.call.policy().arguments == Arguments::Mask =>
+            {
                 let empty = || Pending::Arguments(String::new());
                 let held = self.parts.entry(index).or_insert_with(empty);
                 held.push_arguments(arguments);
@@ -126,37 +133,38 @@ impl ReplyMask {
 
     fn finish_part(&mut self, index: u32, out: &mut Queue<ModelEvent>) {
         if let Some(mut pending) = self.parts.remove(&index) {
-            out.extend(pending.finish(&self.policy, index).map(Ok));
+            out.extend(pending.finish(&mut self.call, index).map(Ok));
         }
     }
 
     fn finish_all(&mut self, out: &mut Queue<ModelEvent>) {
         while let Some((index, mut pending)) = self.parts.pop_first() {
-            out.extend(pending.finish(&self.policy, index).map(Ok));
+            out.extend(pending.finish(&mut self.call, index).map(Ok));
         }
     }
 
-    fn json(&self, json: Json) -> Json {
-        if !self.policy.model_output {
+    fn json(&mut self, json: Json) -> Json {
+        if !self.call.policy().model_output {
             return json;
         }
-        match self.policy.search(|walk| walk.json(&json)) {
+        match self.call.search(|walk| walk.extra(&json)) {
             Ok((masked, _)) => masked.unwrap_or(json),
             Err(Broken) => Json::object(),
         }
     }
 
-    fn start(&self, start: PartStart) -> PartStart {
+    fn start(&mut self, start: PartStart) -> PartStart {
         match start {
             PartStart::Whole(part) => PartStart::Whole(self.whole(part)),
             start => start,
         }
     }
 
-    fn whole(&self, part: Part) -> Part {
-        match self.policy.search(|walk| walk.part(&part, self.policy.output_parts())) {
+    fn whole(&mut self, part: Part) -> Part {
+        let parts = self.call.policy().output_parts();
+        match self.call.search(|walk| walk.part(&part, parts)) {
             Ok((masked, _)) => masked.unwrap_or(part),
-            Err(Broken) => Part::text(self.policy.engine.replacement().clone()),
+            Err(Broken) => Part::text(WITHHELD),
         }
     }
 }
@@ -192,20 +200,24 @@ impl Mask for ReplyMask {
 
     fn broke_off(&mut self, out: &mut Queue<ModelEvent>) {
         while let Some((index, mut pending)) = self.parts.pop_first() {
-            out.extend(pending.abandon(&self.policy, index).map(Ok));
+            out.extend(pending.abandon(index).map(Ok));
         }
     }
 
-    fn error(&self, error: Error) -> Error {
-        self.policy.error(error)
+    fn error(&mut self, error: Error) -> Error {
+        self.call.error(error)
+    }
+
+    fn over(&mut self) {
+        self.call.report.finish();
     }
 }
 
 impl Pending {
-    fn push(&mut self, policy: &Policy, index: u32, text: &Str) -> Option<ModelEvent> {
+    fn push(&mut self, call: &mut Call, index: u32, text: &Str) -> Option<ModelEvent> {
         let (Self::Text(hold) | Self::Reasoning(hold)) = self else { return None };
-        let found = policy.search(|walk| hold.push(walk.engine, text, &mut walk.tally));
-        let out = self.or_withhold(policy, found.map(|(out, _)| out));
+        let found = call.search(|walk| hold.push(walk, text));
+        let out = self.or_withhold(found.map(|(out, _)| out));
         out.map(|text| self.event(index, text))
     }
 
@@ -215,26 +227,26 @@ impl Pending {
         }
     }
 
-    fn finish(&mut self, policy: &Policy, index: u32) -> Option<ModelEvent> {
+    fn finish(&mut self, call: &mut Call, index: u32) -> Option<ModelEvent> {
         let out = match self {
             Self::Text(hold) | Self::Reasoning(hold) => {
-                let found = policy.search(|walk| hold.finish(walk.engine, &mut walk.tally));
-                self.or_withhold(policy, found.map(|(out, _)| out))
+                let found = call.search(|walk| hold.finish(walk));
+                self.or_withhold(found.map(|(out, _)| out))
             }
             Self::Arguments(held) => {
                 let held = std::mem::take(held);
-                match policy.search(|walk| walk.data(&held)) {
+                match call.search(|walk| walk.json_str(&held)) {
                     Ok((masked, _)) => Some(masked.unwrap_or_else(|| held.into())),
-                    Err(Broken) => Some(policy.engine.replacement().clone()),
+                    Err(Broken) => Some(WITHHELD.into()),
                 }
             }
         };
         out.filter(|text| !text.is_empty()).map(|text| self.event(index, text))
     }
 
-    fn abandon(&mut self, policy: &Policy, index: u32) -> Option<ModelEvent> {
+    fn abandon(&mut self, index: u32) -> Option<ModelEvent> {
         let out = match self {
-            Self::Text(hold) | Self::Reasoning(hold) => hold.abandon(&policy.engine),
+            Self::Text(hold) | Self::Reasoning(hold) => hold.abandon(),
             // Arguments that broke off are not run by anybody.
             Self::Arguments(_) => None,
         };
@@ -242,12 +254,12 @@ impl Pending {
     }
 
     /// After a broken search nothing more of the part goes on.
-    fn or_withhold(&mut self, policy: &Policy, out: Result<Option<Str>, Broken>) -> Option<Str> {
+    fn or_withhold(&mut self, out: Result<Option<Str>, Broken>) -> Option<Str> {
         out.unwrap_or_else(|Broken| {
             if let Self::Text(hold) | Self::Reasoning(hold) = self {
                 hold.withhold();
             }
-            Some(policy.engine.replacement().clone())
+            Some(WITHHELD.into())
         })
     }
 
@@ -258,93 +270,5 @@ impl Pending {
             Self::Arguments(_) => PartDelta::arguments(text),
         };
         ModelEvent::PartDelta { index, delta }
-    }
-}
-
-/// Masks the steps of a run.
-#[derive(Debug)]
-pub(super) struct RunMask {
-    reply: ReplyMask,
-    turn: u32,
-    queue: Queue<ModelEvent>,
-}
-
-impl RunMask {
-    pub(super) const fn new(policy: Arc<Policy>) -> Self {
-        Self { reply: ReplyMask::new(policy), turn: 0, queue: VecDeque::new() }
-    }
-
-    fn policy(&self) -> &Policy {
-        &self.reply.policy
-    }
-
-    fn pass(&mut self, out: &mut Queue<RunEvent>) {
-        let turn = self.turn;
-        let events = self.queue.drain(..);
-        out.extend(events.map(|event| event.map(|event| RunEvent::Model { turn, event })));
-    }
-
-    fn message(&self, event: RunEvent) -> RunEvent {
-        let RunEvent::Message { turn, message } = event else { return event };
-        let parts = match message.role() {
-            crate::Role::Assistant | crate::Role::Tool => self.policy().output_parts(),
-            _ if self.policy().model_input => self.policy().input_parts(),
-            _ => return RunEvent::Message { turn, message },
-        };
-        let message = match self.policy().search(|walk| walk.message(&message, parts)) {
-            Ok((masked, _)) => masked.unwrap_or(message),
-            Err(Broken) => {
-                let text = Part::text(self.policy().engine.replacement().clone());
-                crate::Message::new(message.role().clone(), vec![text])
-            }
-        };
-        RunEvent::Message { turn, message }
-    }
-
-    fn arguments(&self, arguments: Json) -> Json {
-        if !self.policy().arguments {
-            return arguments;
-        }
-        match self.policy().search(|walk| walk.json(&arguments)) {
-            Ok((masked, _)) => masked.unwrap_or(arguments),
-            Err(Broken) => Json::object(),
-        }
-    }
-}
-
-impl Mask for RunMask {
-    type Event = RunEvent;
-
-    fn event(&mut self, event: RunEvent, out: &mut Queue<RunEvent>) {
-        let event = match event {
-            RunEvent::Model { turn, event } => {
-                if turn != self.turn {
-                    self.broke_off(out);
-                    self.turn = turn;
-                }
-                self.reply.event(event, &mut self.queue);
-                return self.pass(out);
-            }
-            RunEvent::ToolStarted { turn, id, name, arguments } => {
-                RunEvent::ToolStarted { turn, id, name, arguments: self.arguments(arguments) }
-            }
-            RunEvent::ToolFinished(mut record) => {
-                record.arguments = self.arguments(record.arguments);
-                self.policy().tool_output(&mut record.output);
-                RunEvent::ToolFinished(record)
-            }
-            event @ RunEvent::Message { .. } => self.message(event),
-            event => event,
-        };
-        out.push_back(Ok(event));
-    }
-
-    fn broke_off(&mut self, out: &mut Queue<RunEvent>) {
-        self.reply.broke_off(&mut self.queue);
-        self.pass(out);
-    }
-
-    fn error(&self, error: Error) -> Error {
-        self.policy().error(error)
     }
 }

@@ -1,7 +1,11 @@
 //! Masks the texts inside messages, parts and blocks. Each function returns the masked copy, or nothing if there is
 //! nothing to mask, so that untouched values keep their handles.
 
-use super::engine::{Engine, Tally};
+use std::borrow::Cow;
+
+use tower_agent_detect::{Detector, Finding, Mask, StreamRedactor};
+
+use super::{arguments::Opened, findings::Tally};
 use crate::{
     Content, Conversation, Json, Message, Part, Resource, Str, TextPart, ToolCallPart,
     ToolResultPart,
@@ -10,7 +14,10 @@ use crate::{
 /// A search through one value, which counts what it masks.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
-    pub(super) engine: &'a Engine,
+    pub(super) detector: &'a Detector,
+    pub(super) mask: &'a Mask,
+    /// What a tool was given and may repeat, in any context.
+    pub(super) opened: &'a Opened,
     pub(super) tally: Tally,
 }
 
@@ -39,16 +46,61 @@ macro_rules! set {
 impl Walk<'_> {
     /// Text that is nothing else.
     pub(super) fn text(&mut self, text: &str) -> Option<Str> {
-        self.engine.mask(text, &mut self.tally).map(Str::from)
+        let closed = self.opened.close(text, &mut self.tally);
+        match self.found(closed.as_deref().unwrap_or(text)) {
+            Some(masked) => Some(masked.into()),
+            None => closed.map(Str::from),
+        }
+    }
+
+    fn found(&mut self, text: &str) -> Option<String> {
+        let findings = self.detector.find(text);
+        if findings.is_empty() {
+            return None;
+        }
+        let Cow::Owned(masked) = self.detector.mask_with(text, self.mask) else { return None };
+        self.count(&findings);
+        Some(masked)
     }
 
     /// Text that may be JSON.
     pub(super) fn data(&mut self, text: &str) -> Option<Str> {
-        self.engine.mask_data(text, &mut self.tally).map(Str::from)
+        if text.trim_ascii_start().starts_with(['{', '[', '"']) {
+            self.json_text(text).map(Str::from)
+        } else {
+            self.text(text)
+        }
     }
 
     pub(super) fn json(&mut self, json: &Json) -> Option<Json> {
-        self.engine.mask_data(json.as_str(), &mut self.tally).map(Json::from)
+        self.json_text(json.as_str()).map(Json::from_text)
+    }
+
+    /// Text that should be JSON.
+    pub(super) fn json_str(&mut self, text: &str) -> Option<Str> {
+        self.json_text(text).map(Str::from)
+    }
+
+    fn json_text(&mut self, text: &str) -> Option<String> {
+        let closed = self.opened.close_json(text, &mut self.tally);
+        let text = closed.as_deref().unwrap_or(text);
+        let tally = &mut self.tally;
+        let masked = self.detector.mask_json(text, self.mask, &mut |rule| tally.count(rule.id()));
+        let masked = match masked {
+            Some(Cow::Owned(masked)) => Some(masked),
+            Some(Cow::Borrowed(_)) => None,
+            None => self.found(text),
+        };
+        masked.or(closed)
+    }
+
+    /// Masks a text that comes in pieces.
+    pub(super) fn stream(&self) -> StreamRedactor {
+        self.detector.stream(self.mask.clone())
+    }
+
+    pub(super) fn count(&mut self, findings: &[Finding]) {
+        findings.iter().for_each(|finding| self.tally.count(finding.rule().id()));
     }
 
     /// A field that may be absent: the new value of the field, if there is one.
@@ -73,9 +125,9 @@ impl Walk<'_> {
         let masked = self.masked(message.parts(), |walk, part| walk.part(part, parts));
         let mut copy = edited(masked, || message.clone(), Message::parts_mut);
         if parts.text
-            && let Some(extra) = self.some_json(message.extra())
+            && let Some(extra) = message.extra().and_then(|extra| self.extra(extra))
         {
-            copy = Some(copy.unwrap_or_else(|| message.clone()).with_extra(extra));
+            copy = Some(copy.unwrap_or_else(|| message.clone()).with_extra(Some(extra)));
         }
         copy
     }

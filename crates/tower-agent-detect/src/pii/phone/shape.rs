@@ -64,23 +64,19 @@ impl Number {
     }
 
     /// Whether the first groups are a telephone number, and if so, whether their shape alone says so.
-    pub(super) fn judge(
-        &self,
-        count: usize,
-        is_alone: bool,
-        call: &mut dyn FnMut() -> Call,
-    ) -> Option<bool> {
+    pub(super) fn judge(&self, count: usize, is_alone: bool, call: Call) -> Option<bool> {
         let parts = self.parts.get(..count)?;
         let len = parts.iter().map(|part| part.len).sum();
         let digits = self.digits.get(..len)?;
         let shape = Shape { parts, digits };
         if self.plus {
-            return (shape.is_international(0) && !shape.is_fraction()).then_some(true);
+            let other = shape.is_fraction() || shape.is_far_date();
+            return (!other && shape.is_international(0)).then_some(true);
         }
         if shape.is_written_out(is_alone) {
             return Some(true);
         }
-        (shape.may_be_called() && shape.is_asked_for(call())).then_some(false)
+        (shape.may_be_called() && shape.is_asked_for(call)).then_some(false)
     }
 }
 
@@ -154,6 +150,7 @@ impl Shape<'_> {
     fn has_exit_code(&self) -> bool {
         let is_dump = self.parts.iter().all(|part| part.len == 2);
         self.parts.len() >= 3
+            && self.parts.first().is_some_and(|part| part.len >= 2)
             && !is_dump
             && self.digits.starts_with(b"00")
             && self.is_international(2)
@@ -166,6 +163,16 @@ impl Shape<'_> {
 
     fn is_fraction(&self) -> bool {
         self.parts.len() == 2 && self.separator(0) == Some(b'.')
+    }
+
+    /// Whether this is a date with a sign, as those are written of which the year has more than four digits.
+    fn is_far_date(&self) -> bool {
+        let Some([m, n, d, e]) = self.digits.last_chunk() else { return false };
+        let value = |tens: u8, ones: u8| (tens - b'0') * 10 + (ones - b'0');
+        matches!(self.lens(), [year, 2, 2, 0, ..] if year > 4)
+            && self.separator(0) == Some(b'-')
+            && (1..=12).contains(&value(*m, *n))
+            && (1..=31).contains(&value(*d, *e))
     }
 
     fn is_north_american(&self, is_alone: bool) -> bool {

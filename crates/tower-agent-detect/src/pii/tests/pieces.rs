@@ -1,9 +1,11 @@
 use proptest::prelude::*;
 
+use super::contexts::{ADDRESSES, CALLS, HARDWARE, LOGINS, NUMBERS};
 use super::driver::{self, Scan};
 use super::kinds::{CARDS, EMAILS, IBANS, IPS, MACS, PHONES, SSNS};
 use super::quiet::QUIET;
-use crate::pii::{Kinds, tail};
+use crate::pii::Kinds;
+use crate::tail::tests::personal as tail;
 use crate::text::{End, Text};
 
 fn samples() -> Vec<String> {
@@ -14,6 +16,7 @@ fn samples() -> Vec<String> {
     ];
     [EMAILS, CARDS, IBANS, PHONES, SSNS, IPS, MACS]
         .iter()
+        .chain(&[ADDRESSES, HARDWARE, LOGINS, NUMBERS, CALLS])
         .flat_map(|samples| samples.iter().map(|(text, _)| (*text).to_owned()))
         .chain(QUIET.iter().map(|text| (*text).to_owned()))
         .chain(wallets)
@@ -108,7 +111,7 @@ fn plain_prose_is_hardly_held_back() {
     }
     assert_eq!(tail(b"all is said. ", Kinds::all()), 13);
     assert_eq!(tail(b"any word", Kinds::none()), 8);
-    assert_eq!(tail(&[b'a'; 300], Kinds::all()), 300);
+    assert!(tail(&[b'a'; 300], Kinds::all()) >= 280);
 }
 
 #[test]
@@ -130,13 +133,13 @@ fn piece() -> impl Strategy<Value = String> {
         4 => "[ .:/()+-]{1,2}",
         2 => "[0-9a-fA-F]{1,4}",
         2 => "[a-zA-Z@_é]{1,4}",
-        1 => prop::sample::select(vec!["phone: ", "ssn ", "card ", "mac ", "GB82 ", "::", "bc1", "0x", "+44 (", "\\n", "x1"])
+        1 => prop::sample::select(vec!["phone: ", "ssn ", "card ", "mac ", "GB82 ", "::", "bc1", "0x", "+44 (", "\\n", "x1", "\n", "://", ", ", "ip ", "mac:"])
             .prop_map(str::to_owned),
     ]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn any_text_says_the_same_in_pieces(pieces in prop::collection::vec(piece(), 1..12)) {

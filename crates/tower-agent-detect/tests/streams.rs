@@ -1,0 +1,240 @@
+//! A text that comes in pieces is masked as the whole is, byte for byte.
+#![cfg(test)]
+
+mod support;
+#[path = "support/texts.rs"]
+mod texts;
+
+use std::sync::LazyLock;
+
+use proptest::{prelude::*, sample::select};
+use serde::Deserialize;
+use tower_agent_detect::{Detector, Finding, Mask, Set, StreamRedactor};
+
+use crate::{
+    support::expand,
+    texts::{cases, long_text, pieces, sizes, text},
+};
+
+/// Masks, and whether masking what they wrote once more is known to change nothing.
+static MASKS: LazyLock<Vec<(Mask, bool)>> = LazyLock::new(|| {
+    let with = |found: &tower_agent_detect::Masked<'_>| format!("<{}>", found.value().len());
+    vec![
+        (Mask::label(), true),
+        (Mask::label(), true),
+        (Mask::text("[REDACTED]"), true),
+        (Mask::text("***"), true),
+        (Mask::text("[REDACTED:mine]"), true),
+        // What stands beside letters may be there by chance.
+        (Mask::text("XXXX"), false),
+        (Mask::text("<masked>"), true),
+        (Mask::hash("a key of our own"), true),
+        (Mask::keep_last(4), false),
+        (Mask::remove(), false),
+        (Mask::with(with), false),
+    ]
+});
+
+static DETECTORS: LazyLock<Vec<Detector>> = LazyLock::new(|| {
+    let built = |builder: tower_agent_detect::Builder| builder.build().unwrap();
+    vec![
+        Detector::builtin(),
+        Detector::builtin(),
+        Detector::builtin(),
+        built(Detector::builder().set(Set::Secrets)),
+        built(Detector::builder().set(Set::Pii)),
+        built(Detector::builder().rules_toml(include_str!("data/own-rules.toml"))),
+        built(
+            Detector::builder()
+                .allow_values(["hunter2", "a@b.co", "p4ssw0rd", "192.0.2.17"])
+                .allow_pattern("ghp_.*")
+                .allow_pattern("[0-9 -]+"),
+        ),
+    ]
+});
+
+fn spans(findings: &[Finding]) -> Vec<(String, usize, usize)> {
+    let span = |it: &Finding| (it.rule().id().to_owned(), it.span().start, it.span().end);
+    findings.iter().map(span).collect()
+}
+
+/// Masks a text in pieces, and checks what must hold after each of them.
+fn checked_stream(stream: &mut StreamRedactor, pieces: &[&str]) -> String {
+    let mut out = String::new();
+    for piece in pieces {
+        stream.push(piece, &mut out);
+        assert!(stream.held() <= StreamRedactor::MOST_HELD, "{} held", stream.held());
+    }
+    stream.finish(&mut out);
+    assert_eq!(stream.held(), 0);
+    out
+}
+
+fn check(detector: &Detector, mask: &Mask, again: bool, text: &str, sizes: &[usize]) {
+    let whole = detector.mask_with(text, mask);
+    let mut stream = detector.stream(mask.clone());
+    let pieces = pieces(text, sizes);
+    let out = checked_stream(&mut stream, &pieces);
+    assert_eq!(out, whole, "{mask:?} of {text:?} in {sizes:?}");
+    // What is wrapped is read so much at once: of a longer word, a mask moves where the next part begins.
+    if again && text.split_ascii_whitespace().all(|word| word.len() < 900) {
+        let twice = detector.mask_with(&whole, mask);
+        assert_eq!(twice, whole, "{mask:?} twice of {text:?}");
+    }
+    if format!("{mask:?}") == "Mask(label)" {
+        let found = detector.find(text);
+        assert_eq!(spans(&stream.take_findings()), spans(&found), "{text:?} in {sizes:?}");
+        check_findings(text, &found, &whole);
+    }
+}
+
+/// Findings are whole characters, in order; and what is written in their places is their label and nothing else.
+fn check_findings(text: &str, found: &[Finding], masked: &str) {
+    let mut expected = String::new();
+    let mut done = 0;
+    for (rule, start, end) in spans(found) {
+        assert!(done <= start && start < end, "{found:?} in {text:?}");
+        expected += &text[done..start];
+        expected += &format!("[REDACTED:{rule}]");
+        done = end;
+    }
+    expected += &text[done..];
+    assert_eq!(masked, expected, "{found:?} in {text:?}");
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn any_pieces_of_a_text_give_what_the_whole_gives(
+        text in text(),
+        sizes in sizes(),
+        mask in select(&MASKS[..]),
+        detector in select(&DETECTORS[..]),
+    ) {
+        check(&detector, &mask.0, mask.1, &text, &sizes);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn any_pieces_of_a_long_text_give_what_the_whole_gives(
+        text in long_text(),
+        sizes in sizes(),
+        mask in select(&MASKS[..]),
+        detector in select(&DETECTORS[..]),
+    ) {
+        check(&detector, &mask.0, mask.1, &text, &sizes);
+    }
+}
+
+#[derive(Deserialize)]
+struct Cases {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    text: String,
+    #[serde(default = "once")]
+    times: usize,
+}
+
+const fn once() -> usize {
+    1
+}
+
+#[test]
+fn what_was_wrong_once_stays_right() {
+    let cases: Cases = toml::from_str(include_str!("data/streams.toml")).unwrap();
+    for case in cases.case {
+        let text = expand(&case.text).repeat(case.times);
+        println!("{}", case.name);
+        let short = text.len() < 1_000;
+        let own = DETECTORS.iter().skip(if short { 2 } else { 5 });
+        for detector in own {
+            for (mask, again) in MASKS.iter().step_by(if short { 1 } else { 3 }) {
+                check(detector, mask, *again, &text, &[4_097, 0, 3]);
+                if short {
+                    check(detector, mask, *again, &text, &[1]);
+                }
+            }
+        }
+    }
+}
+
+/// Words of which none begins anything.
+fn plain() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        select(vec![
+            "the", "house", "Of", "glass", "stood", "there", "for", "years", "and", "nobody",
+            "lived", "in", "it"
+        ])
+        .prop_map(str::to_owned),
+        "[g-zG-Z]{1,12}",
+        Just("\u{5bc6}\u{5bc6}".to_owned()),
+        Just("\u{e9}t\u{e9}".to_owned()),
+    ];
+    prop::collection::vec(word, 1..30).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn nothing_is_held_of_a_sentence_that_has_ended(text in plain(), sizes in sizes(), end in select(vec![". ", "\n", ".\n", "! ", "? ", ", ", " "])) {
+        let text = text + end;
+        let mut stream = Detector::builtin().stream(Mask::label());
+        let mut out = String::new();
+        for piece in pieces(&text, &sizes) {
+            stream.push(piece, &mut out);
+            // Half a word may become something, a few words may not.
+            prop_assert!(stream.held() <= 14, "{} of {text:?}", stream.held());
+        }
+        prop_assert_eq!(stream.held(), 0, "{:?}", text);
+        prop_assert_eq!(&out, &text);
+    }
+
+    #[test]
+    fn what_is_masked_goes_out_as_soon_as_a_line_has_ended(text in text()) {
+        let detector = Detector::builtin();
+        // Neither quotes nor blocks, which may go on in the next line.
+        let text: String = text.chars().filter(|letter| letter.is_ascii_alphanumeric() || " =:_".contains(*letter)).collect();
+        let text = format!("{text}\nand then\n");
+        let mut stream = detector.stream(Mask::label());
+        let mut out = String::new();
+        stream.push(&text, &mut out);
+        prop_assert_eq!(stream.held(), 0, "{:?}", text);
+        stream.finish(&mut out);
+        prop_assert_eq!(out, detector.mask(&text));
+    }
+
+    #[test]
+    fn the_next_text_of_a_stream_begins_anew(texts in prop::collection::vec(text(), 1..5), sizes in sizes()) {
+        let detector = Detector::builtin();
+        let mut stream = detector.stream(Mask::label());
+        let mut before = 0;
+        for text in &texts {
+            let out = checked_stream(&mut stream, &pieces(text, &sizes));
+            prop_assert_eq!(out, detector.mask(text));
+            let found = spans(&stream.take_findings());
+            let expected = spans(&detector.find(text));
+            let moved: Vec<_> = expected.into_iter().map(|(rule, start, end)| (rule, start + before, end + before)).collect();
+            prop_assert_eq!(found, moved);
+            before += text.len();
+        }
+        let mut nothing = String::new();
+        stream.finish(&mut nothing);
+        prop_assert_eq!(nothing, "");
+    }
+
+    #[test]
+    fn any_bytes_and_any_characters_are_masked_alike(bytes in prop::collection::vec(any::<u8>(), 0..600), text in any::<String>(), sizes in sizes()) {
+        for text in [String::from_utf8_lossy(&bytes).into_owned(), text] {
+            check(&Detector::builtin(), &Mask::label(), true, &text, &sizes);
+        }
+    }
+}
