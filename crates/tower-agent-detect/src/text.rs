@@ -98,7 +98,7 @@ impl<'a> Text<'a> {
     pub(crate) fn before(&self, at: usize) -> Result<Option<u8>, Stop> {
         match at.checked_sub(1).and_then(|at| self.bytes.get(at)) {
             Some(byte) => Ok(Some(*byte)),
-            None if self.after_mask => Ok(Some(UNKNOWN)),
+            None if self.after_mask => Err(Stop::Nothing),
             None => Ok(None),
         }
     }
