@@ -49,6 +49,7 @@ pub(crate) fn is_document(text: &str) -> bool {
 }
 
 /// Whether a text is, as a whole, a JSON object or array, of any depth.
+#[cfg(test)]
 pub(crate) fn is_json(text: &str) -> bool {
     let mut outermost = text.trim_ascii().bytes();
     matches!(
