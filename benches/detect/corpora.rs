@@ -32,7 +32,7 @@ fn files(extension: &str, len: usize) -> Vec<u8> {
         .flat_map(|home| folders(&home.join("registry/src")))
         .flat_map(|source| folders(&source))
     {
-        if package.file_name().is_some_and(|name| name.as_encoded_bytes() >= b"n") {
+        if package.file_name().is_some_and(|name| name.as_encoded_bytes() >= b"n".as_slice()) {
             walk(&package, extension, &mut found);
         }
     }

@@ -23,7 +23,13 @@ pub(crate) fn entropy(value: &[u8]) -> f32 {
 
 /// Whether a word stands in a text, in upper or lower case.
 pub(crate) fn contains(text: &[u8], word: &[u8]) -> bool {
-    word.is_empty() || text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
+    let Some(first) = word.first() else { return true };
+    let stands_at = |at| {
+        let there = text.get(at..).and_then(|rest| rest.get(..word.len()));
+        there.is_some_and(|there| there.eq_ignore_ascii_case(word))
+    };
+    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+    memchr::memchr2_iter(lower, upper, text).any(stands_at)
 }
 
 /// What the last word of a name says of its value, if it is no secret: what it was made of, or which one it is.

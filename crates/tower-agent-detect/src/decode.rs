@@ -65,6 +65,13 @@ pub(crate) struct Inside {
     length: usize,
 }
 
+impl Progress {
+    /// Whether all has been looked at up to a place.
+    pub(crate) const fn is_at(&self, place: usize) -> bool {
+        self.from >= place
+    }
+}
+
 impl Inside {
     pub(crate) const fn new() -> Self {
         Self { bytes: [0; LONGEST_BASE64 + 2], places: [0; LONGEST_ADDRESS + 1], length: 0 }
@@ -170,7 +177,7 @@ const fn is_text(byte: u8) -> bool {
 pub(crate) fn percent(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
     let rest = text.bytes().get(progress.from..).unwrap_or_default();
     for at in memchr::memchr_iter(b'%', rest).map(|at| progress.from + at) {
-        let start = start_of_run(text, at, progress.floor, LONGEST_RUN, is_run);
+        let start = || start_of_run(text, at, progress.floor, LONGEST_RUN, is_run);
         let end = escape(text, at).and_then(|byte| match byte {
             Some(_) => address_end(text, at),
             None => Ok(at),
@@ -178,10 +185,12 @@ pub(crate) fn percent(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
         match end {
             Ok(end) if end == at => {}
             Ok(end) => {
+                let start = start();
                 *progress = Progress { from: end, floor: end };
                 return Unwrapped::Found(Wrapped { start, end });
             }
             Err(Stop::Undecided) => {
+                let start = start();
                 progress.from = at;
                 return Unwrapped::Undecided(start);
             }

@@ -19,7 +19,7 @@ use crate::{
     pii::{self, Found},
     recogniser::Recogniser,
     rule::{Border, Rule, Way},
-    tail::Tail,
+    tail::{Held, Tail},
     text::{End, Stop, Text, Verdict, is_word},
 };
 
@@ -93,6 +93,8 @@ pub(crate) struct Scan {
     /// Whether this is the search of something that was wrapped, in which nothing more is unwrapped.
     inside: bool,
     open: Vec<Open>,
+    /// What the text ends with, while it goes on.
+    held: Held,
     pub(crate) hits: Vec<Hit>,
 }
 
@@ -121,16 +123,8 @@ impl Engine {
                 Way::Key => rule.words().into_iter().for_each(|it| add(it, Target::Key(index))),
                 Way::BuiltIn(ref recogniser) => {
                     built_in.insert(rule.id().to_owned(), index);
-                    match recogniser {
-                        Recogniser::PrivateKey => {
-                            add("-----begin".to_owned(), Target::KeyBlock(index))
-                        }
-                        Recogniser::CryptoWallet => {
-                            WALLETS
-                                .iter()
-                                .for_each(|it| add((*it).to_owned(), Target::Wallet(index)));
-                        }
-                        _ => {}
+                    for (word, target) in built_in_words(*recogniser, index) {
+                        add(word.to_owned(), target);
                     }
                     if let Some(kind) = recogniser.kind() {
                         personal.add(kind, index);
@@ -139,9 +133,8 @@ impl Engine {
             }
         }
         if rules.iter().any(|rule| rule.way == Way::BuiltIn(Recogniser::Name)) {
-            for (name, index) in judge::NAMES.iter().zip(0..) {
-                add((*name).to_owned(), Target::Name(index));
-            }
+            let names = judge::NAMES.iter().zip(0..);
+            names.for_each(|(name, index)| add((*name).to_owned(), Target::Name(index)));
         }
         let tail = Tail::new(
             words
@@ -184,12 +177,27 @@ impl Engine {
     /// Looks at what has come since the last time, and at what was undecided.
     ///
     /// Gives how far the text is settled: whatever follows, nothing that begins before that place will still be found.
+    #[inline]
     pub(crate) fn advance(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        if text.end() != End::More {
+            return self.look(text, scan);
+        }
+        let calm = scan.is_calm();
+        let quiet = scan.held.take(text.bytes(), &self.filter, scan.base64.floor);
+        let held = self.tail.hold(text.bytes(), &mut scan.held, self.personal.kinds);
+        if calm && quiet {
+            scan.pass(text.len());
+            return held;
+        }
+        held.min(self.look(text, scan))
+    }
+
+    #[inline(never)]
+    fn look(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
         let mut settled = text.len();
         for open in std::mem::take(&mut scan.open) {
             settled = settled.min(self.visit(text, open, scan));
         }
-        let last = text.end() != End::More;
         let from = std::mem::replace(&mut scan.words_from, text.len());
         settled = settled.min(self.personal_again(text, scan));
         self.filter.search(text.bytes(), from, &mut |seen| {
@@ -204,11 +212,7 @@ impl Engine {
         if !self.allow.is_empty() {
             scan.hits.retain(|hit| !self.allow.allows(text.bytes().get(hit.start..hit.end)));
         }
-        if last {
-            return settled;
-        }
-        let held = self.tail.hold(text.bytes());
-        settled.min(held).min(pii::tail(text.bytes(), self.personal.kinds))
+        settled
     }
 
     /// Looks at what the filter saw. Gives how far the text is settled, and where numbers are of interest again.
@@ -218,11 +222,11 @@ impl Engine {
             Kind::Word(word) => (self.word(text, word, seen, scan), 0),
             Kind::Digits => {
                 let begins = personal.numbers.seen(text, seen.start, pii::number, found);
-                (begins, 0)
+                (begins, personal.numbers.from(text))
             }
             Kind::Hex => {
                 let begins = personal.hexes.seen(text, seen.start, pii::hex, found);
-                (begins, 0)
+                (begins, personal.hexes.from(text))
             }
         }
     }
@@ -252,6 +256,8 @@ impl Engine {
         let mut settled = text.len();
         if self.personal.kinds.contains(pii::Kind::Email) {
             settled = self.personal.at_signs(text, &mut scan.personal, &mut scan.found);
+        } else {
+            scan.personal.pass(text.len());
         }
         for found in scan.found.drain(..) {
             if let Some(rule) = self.personal.rule(found.kind) {
@@ -298,6 +304,8 @@ impl Engine {
                 scan.open.push(open);
                 return begins.min(text.len());
             }
+            // It would reach into what was masked.
+            Verdict::Found(_, end) if end > text.len() => {}
             Verdict::Found(start, end) => {
                 scan.hits.push(Hit { rule, start, end });
                 if matches!(target, Target::KeyBlock(_) | Target::KeyRest(_))
@@ -326,7 +334,10 @@ impl Engine {
         }
         loop {
             match decode::base64(text, &mut scan.base64) {
-                Unwrapped::Nothing => return settled,
+                Unwrapped::Nothing => {
+                    scan.base64.from = scan.base64.from.max(scan.held.base64());
+                    return settled;
+                }
                 Unwrapped::Undecided(begins) => return settled.min(begins),
                 Unwrapped::Found(run) => {
                     settled = settled.min(self.runs(text, run, scan));
@@ -438,6 +449,19 @@ impl Engine {
     }
 }
 
+/// The words at which something that code recognises may begin.
+fn built_in_words(
+    recogniser: Recogniser,
+    rule: u32,
+) -> impl Iterator<Item = (&'static str, Target)> {
+    let (words, target) = match recogniser {
+        Recogniser::PrivateKey => (&["-----begin"][..], Target::KeyBlock(rule)),
+        _ => (&WALLETS[..], Target::Wallet(rule)),
+    };
+    let has_words = matches!(recogniser, Recogniser::PrivateKey | Recogniser::CryptoWallet);
+    words.iter().filter(move |_| has_words).map(move |word| (*word, target))
+}
+
 impl Allow {
     fn is_empty(&self) -> bool {
         self.values.is_empty() && self.patterns.is_empty()
@@ -463,6 +487,30 @@ impl Target {
 }
 
 impl Scan {
+    /// Whether nothing that has been looked at is to be looked at again.
+    #[inline]
+    fn is_calm(&self) -> bool {
+        let from = self.words_from;
+        self.open.is_empty()
+            && self.percent.is_at(from)
+            && self.base64.is_at(self.held.base64())
+            && self.personal.is_at(from)
+    }
+
+    /// Nothing before a place is of interest, but for the Base64 that stands right before it.
+    #[inline]
+    fn pass(&mut self, place: usize) {
+        self.words_from = place;
+        self.percent.from = place;
+        self.personal.pass(place);
+        self.base64.from = self.base64.from.max(self.held.base64());
+    }
+
+    /// Whether a number is held until it ends.
+    pub(crate) const fn is_number_open(&self) -> bool {
+        self.personal.is_number_open()
+    }
+
     /// Forgets the front of the text.
     pub(crate) fn shift(&mut self, by: usize) {
         for place in [
@@ -475,6 +523,7 @@ impl Scan {
             *place = place.saturating_sub(by);
         }
         self.personal.shift(by);
+        self.held.shift(by);
         for open in &mut self.open {
             open.start = open.start.saturating_sub(by);
             open.end = open.end.saturating_sub(by);
@@ -534,6 +583,9 @@ fn key(
     let has = |word: &String| check::contains(name, word.as_bytes());
     let spec = &rule.spec;
     if !spec.also.iter().all(has) || (!spec.any.is_empty() && !spec.any.iter().any(has)) {
+        return Err(Stop::Nothing);
+    }
+    if !spec.context.is_empty() && !check::context(text, value.start, &spec.context) {
         return Err(Stop::Nothing);
     }
     if check::is_fingerprint(text.bytes().get(from..value.operator_at).unwrap_or_default()) {

@@ -28,6 +28,13 @@ pub(crate) struct Filter {
     longest: usize,
 }
 
+/// What goes from one byte to the next, where each is looked at as it comes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carry {
+    window: Window,
+    marks: ends::Marks,
+}
+
 /// A place that was found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd)]
 pub(crate) struct Occurrence {
@@ -53,8 +60,9 @@ pub(crate) enum Kind {
 struct Search<'a, 'h, H> {
     text: &'a [u8],
     from: usize,
-    /// Numbers that begin before it are of no interest.
-    numbers_from: usize,
+    /// Numbers that begin before these places are of no interest, of either kind.
+    digits_from: usize,
+    hex_from: usize,
     hit: &'h mut H,
 }
 
@@ -80,7 +88,7 @@ impl Filter {
     /// Reports every occurrence that ends behind `from`, in any order of words; numbers come in their order.
     ///
     /// The next search of the same text, grown longer, goes on from its length now. What `hit` answers to a number is
-    /// the place from where numbers are of interest again; what it answers to a word has no meaning.
+    /// the place from where numbers of that kind are of interest again; what it answers to a word has no meaning.
     #[inline]
     pub(crate) fn search(
         &self,
@@ -88,12 +96,30 @@ impl Filter {
         from: usize,
         hit: &mut impl FnMut(Occurrence) -> usize,
     ) {
-        let mut search = Search { text, from, numbers_from: 0, hit };
+        let mut search = Search { text, from, digits_from: 0, hex_from: 0, hit };
         if text.len().saturating_sub(from) <= SHORT {
             self.short(&mut search);
         } else {
             self.long(&mut search);
         }
+    }
+
+    /// Whether anything may end with the next byte of a text. If not, no search has to look at it.
+    #[inline]
+    pub(crate) fn next(&self, carry: &mut Carry, byte: u8) -> bool {
+        carry.window = class::next(carry.window, byte);
+        let before = std::mem::replace(&mut carry.marks, self.ends.marks(carry.window));
+        ends::meet(before, carry.marks) != 0
+    }
+
+    /// What to carry on behind a text.
+    pub(crate) fn carry(&self, text: &[u8]) -> Carry {
+        let last = text.get(text.len().saturating_sub(4)..).unwrap_or(&[]);
+        let mut carry = Carry::default();
+        for byte in last {
+            self.next(&mut carry, *byte);
+        }
+        carry
     }
 
     /// Looks at each new byte as the last one of something.
@@ -237,13 +263,14 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
     /// The bits of four lanes that stand for numbers which are of no interest any more.
     #[inline]
     fn seen(&self, at: usize, numbers: Sorts) -> u64 {
-        // The first lane is about the two bytes before it.
-        let lanes = (self.numbers_from + 2).saturating_sub(at) / 2;
-        if lanes == 0 {
-            return 0;
-        }
-        each_lane(numbers)
-            & !u64::MAX.checked_shl(Sorts::BITS * lanes.min(LANES) as u32).unwrap_or(0)
+        let before = |from: usize, sorts: Sorts| {
+            // The first lane is about the two bytes before it.
+            let lanes = (from + 2).saturating_sub(at) / 2;
+            let later = u64::MAX.checked_shl(Sorts::BITS * lanes.min(LANES) as u32).unwrap_or(0);
+            each_lane(sorts & numbers) & !later
+        };
+        before(self.digits_from, anchors::DIGITS)
+            | before(self.hex_from, anchors::HEX | anchors::HEX_BEHIND)
     }
 
     #[inline]
@@ -257,7 +284,7 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
     #[inline]
     fn number(&mut self, start: usize) {
         let end = start + 3;
-        if start < self.numbers_from || end <= self.from {
+        if start < self.digits_from.min(self.hex_from) || end <= self.from {
             return;
         }
         let Some((digits, hex)) =
@@ -265,10 +292,11 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
         else {
             return;
         };
-        for (kind, is) in [(Kind::Digits, digits), (Kind::Hex, hex)] {
-            if is && self.numbers_from <= start {
-                self.numbers_from = (self.hit)(Occurrence { kind, start, end });
-            }
+        if digits && start >= self.digits_from {
+            self.digits_from = (self.hit)(Occurrence { kind: Kind::Digits, start, end });
+        }
+        if hex && start >= self.hex_from {
+            self.hex_from = (self.hit)(Occurrence { kind: Kind::Hex, start, end });
         }
     }
 }

@@ -61,7 +61,9 @@ fn of_value(text: &Text<'_>, value: &Value) -> (Verdict, &'static str) {
     let name = text.bytes().get(value.name.0..value.name.1).unwrap_or_default();
     let Some(kind) = name::kind(name) else { return (Verdict::Nothing, PASSWORD) };
     let verdict = match judge(text, value, name, kind) {
-        Ok(Some(end)) => Verdict::Found(value.start, end),
+        Ok(Some(end)) if end <= text.len() => Verdict::Found(value.start, end),
+        // It would reach into what was masked.
+        Ok(Some(_)) => Verdict::Nothing,
         Ok(None) => Verdict::Nothing,
         Err(stop) => Verdict::stopped(stop, value.start),
     };

@@ -79,6 +79,7 @@ mod span;
 mod stream;
 mod tail;
 mod text;
+mod tree;
 mod vault;
 mod view;
 

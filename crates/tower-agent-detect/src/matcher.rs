@@ -12,7 +12,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use crate::{
     rule::Spec,
     tail,
-    text::{Stop, Text},
+    text::{End, Stop, Text},
 };
 
 /// The compiled patterns of one rule. Without any it finds nothing.
@@ -76,9 +76,8 @@ impl Pattern {
             Some(longest) if longest <= BEFORE => {}
             _ => return Err(format!("`before` must be bounded, by {BEFORE} bytes at most")),
         }
-        if !grouped && !is_held(&hir) {
-            let text =
-                "`before` may hold letters, digits and ._%+~-/= only, if it is part of the secret";
+        if !grouped && !is_held(&hir, tail::is_run) && !is_held(&hir, tail::is_base64) {
+            let text = "`before` may hold letters, digits and either ._%+~- or +/-_ only, if it is part of the secret";
             return Err(text.to_owned());
         }
         Ok(())
@@ -108,8 +107,7 @@ fn before_secret(hir: &Hir) -> Option<usize> {
 }
 
 /// Whether an expression matches only what a stream holds back at its end.
-fn is_held(hir: &Hir) -> bool {
-    let held = |byte: u8| tail::is_run(byte) || tail::is_base64(byte);
+fn is_held(hir: &Hir, held: fn(u8) -> bool) -> bool {
     match hir.kind() {
         HirKind::Literal(literal) => literal.0.iter().copied().all(held),
         HirKind::Class(Class::Bytes(class)) => {
@@ -119,9 +117,11 @@ fn is_held(hir: &Hir) -> bool {
             .ranges()
             .iter()
             .all(|range| (range.start()..=range.end()).all(|it| u8::try_from(it).is_ok_and(held))),
-        HirKind::Repetition(repetition) => is_held(&repetition.sub),
-        HirKind::Capture(capture) => is_held(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().all(is_held),
+        HirKind::Repetition(repetition) => is_held(&repetition.sub, held),
+        HirKind::Capture(capture) => is_held(&capture.sub, held),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().all(|part| is_held(part, held))
+        }
         HirKind::Empty | HirKind::Look(_) => true,
     }
 }
@@ -191,7 +191,11 @@ impl Matcher {
         let mut found = None;
         for at in from..from.saturating_add(self.max) {
             let Some(&byte) = text.bytes().get(at) else {
-                text.past_end()?;
+                match text.end() {
+                    End::More => return Err(Stop::Undecided),
+                    End::Masked => return found.ok_or(Stop::Nothing),
+                    End::Final => {}
+                }
                 state = automaton.next_eoi_state(state);
                 let found = if automaton.is_match_state(state) { Some(at) } else { found };
                 return found.ok_or(Stop::Nothing);

@@ -108,9 +108,14 @@ impl Line {
         settled
     }
 
-    /// Where numbers are of interest.
+    /// Where numbers are of interest again.
+    #[inline]
     pub(crate) fn from(&self, text: &Text<'_>) -> usize {
         if self.open.is_some() { text.len() } else { self.from }
+    }
+
+    pub(crate) const fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     pub(crate) fn shift(&mut self, by: usize) {
@@ -120,6 +125,20 @@ impl Line {
 }
 
 impl Progresses {
+    /// Whether nothing before a place is to be looked at again.
+    pub(crate) const fn is_at(&self, place: usize) -> bool {
+        self.at_signs_from >= place && !self.is_number_open()
+    }
+
+    pub(crate) const fn is_number_open(&self) -> bool {
+        self.numbers.is_open() || self.hexes.is_open()
+    }
+
+    /// Nothing before a place is of interest any more.
+    pub(crate) const fn pass(&mut self, place: usize) {
+        self.at_signs_from = place;
+    }
+
     pub(crate) fn shift(&mut self, by: usize) {
         self.at_signs_from = self.at_signs_from.saturating_sub(by);
         self.numbers.shift(by);

@@ -21,10 +21,11 @@ mod ssn;
 mod tail;
 #[cfg(test)]
 pub(crate) mod tests;
+mod token;
 mod wallet;
 
 pub(crate) use email::email;
-pub(crate) use tail::tail;
+pub(crate) use tail::{MAX_ACCOUNT, MAX_NUMBER, is_head, is_local, local};
 pub(crate) use wallet::wallet;
 
 use self::cluster::Cluster;
@@ -137,6 +138,9 @@ pub(crate) fn number(text: &Text<'_>, at: usize, from: usize, found: &mut Vec<Fo
 /// Looks for addresses of the internet and of hardware around `at`: a colon, or one of the hexadecimal digits or
 /// separators that touch it. Hardware addresses written with hyphens or dots are found from any of their bytes, too.
 pub(crate) fn hex(text: &Text<'_>, at: usize, from: usize, found: &mut Vec<Found>) -> Progress {
+    if let Some(nothing) = token::nothing(text, at, from) {
+        return nothing;
+    }
     let token = ip::Token::around(text, at, from);
     match token.look(text, from, found) {
         Ok(next) => Progress::Next(next.max(at.saturating_add(1))),

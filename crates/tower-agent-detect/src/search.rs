@@ -16,6 +16,8 @@ pub(crate) struct Search {
     after_mask: bool,
     /// Up to where there is no standing mask that has not been seen.
     masks_from: usize,
+    /// Up to where there is no beginning of one, either.
+    masks_seen: usize,
     pub(crate) hits: Vec<Hit>,
 }
 
@@ -30,6 +32,11 @@ impl Search {
     ) -> usize {
         let mut to = bytes.len();
         let mut end = if last { End::Final } else { End::More };
+        let new = bytes.get(self.masks_from..).unwrap_or_default();
+        if !last && self.masks_seen == self.masks_from && !mask.may_begin(new) {
+            (self.masks_from, self.masks_seen) = (to, to);
+            return self.segment(engine, bytes, to, end);
+        }
         for (at, standing) in mask.standings(bytes, self.masks_from, last) {
             match standing {
                 // Whoever writes a value of his own in this form does not get it past.
@@ -42,7 +49,7 @@ impl Search {
                 _ => (to, end) = (at, End::More),
             }
         }
-        self.masks_from = to;
+        (self.masks_from, self.masks_seen) = (to, bytes.len());
         self.segment(engine, bytes, to, end)
     }
 
@@ -50,9 +57,16 @@ impl Search {
         let segment = self.segment;
         let text = Text::new(bytes.get(segment..to).unwrap_or_default(), self.after_mask, end);
         let settled = engine.advance(&text, &mut self.scan);
-        let hits = self.scan.hits.drain(..);
-        self.hits.extend(hits.map(|hit| hit.moved(segment)));
+        if !self.scan.hits.is_empty() {
+            let hits = self.scan.hits.drain(..);
+            self.hits.extend(hits.map(|hit| hit.moved(segment)));
+        }
         segment + settled
+    }
+
+    /// Whether a number is held until it ends.
+    pub(crate) const fn is_number_open(&self) -> bool {
+        self.scan.is_number_open()
     }
 
     /// The first place that may still be looked at.
@@ -69,6 +83,7 @@ impl Search {
             self.segment -= by;
         }
         self.masks_from = self.masks_from.saturating_sub(by);
+        self.masks_seen = self.masks_seen.saturating_sub(by);
         for hit in &mut self.hits {
             (hit.start, hit.end) = (hit.start.saturating_sub(by), hit.end.saturating_sub(by));
         }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::{Detector, Finding, buffer::Buffer, engine::Hit, mask::Mask, search::Search, span};
+use crate::{
+    Detector, Finding, buffer::Buffer, engine::Hit, mask::Mask, search::Search, span, tail,
+};
 
 /// Takes a text in pieces of any size and gives out, byte for byte, what masking the whole text gives.
 ///
@@ -31,6 +33,8 @@ pub struct StreamRedactor {
     done: usize,
     /// How much of the text was forgotten.
     forgotten: usize,
+    /// How much of the text has been looked at.
+    looked: usize,
     /// How long the text must be before another search is worth it.
     search_at: usize,
     /// What was masked last, with places that count from the beginning of the stream: a further part of it gets no mask of
@@ -42,6 +46,8 @@ pub struct StreamRedactor {
 impl StreamRedactor {
     /// The most that is ever held back, in bytes.
     pub const MOST_HELD: usize = 96 << 10;
+    /// How much may go unlooked at while a word goes on.
+    const UNLOOKED: usize = 48;
     /// How much is kept in front of what is needed before it is worth moving the rest.
     const SLACK: usize = 4 << 10;
 
@@ -53,6 +59,7 @@ impl StreamRedactor {
             text: Buffer::default(),
             done: 0,
             forgotten: 0,
+            looked: 0,
             search_at: 0,
             last: None,
             findings: Vec::new(),
@@ -62,14 +69,25 @@ impl StreamRedactor {
     /// Takes the next piece, and appends to `out` what is settled by now.
     pub fn push(&mut self, piece: &str, out: &mut String) {
         self.text.push(piece);
-        if self.text.text().len() < self.search_at {
+        let length = self.text.text().len();
+        if length < self.search_at || (length - self.looked <= Self::UNLOOKED && self.waits(piece))
+        {
             return;
         }
+        self.looked = length;
         self.release(false, out);
         let held = self.held();
         // A long hold is searched again only when it grew by a quarter, so that the work stays linear.
         self.search_at = if held < 256 { 0 } else { self.text.text().len() + held / 4 };
-        self.forget();
+        if self.done >= Self::SLACK {
+            self.forget();
+        }
+    }
+
+    /// Whether a piece settles nothing: it goes on with what is held, which is looked at as a whole when it ends.
+    #[inline]
+    fn waits(&self, piece: &str) -> bool {
+        tail::goes_on(piece, self.search.is_number_open())
     }
 
     /// Appends the rest. The next piece begins another text.
@@ -77,7 +95,7 @@ impl StreamRedactor {
         self.release(true, out);
         self.forgotten += self.text.text().len();
         self.text.clear();
-        (self.done, self.search_at, self.last) = (0, 0, None);
+        (self.done, self.looked, self.search_at, self.last) = (0, 0, 0, None);
         self.search = Search::default();
     }
 
@@ -141,9 +159,6 @@ impl StreamRedactor {
     }
 
     fn forget(&mut self) {
-        if self.done < Self::SLACK {
-            return;
-        }
         let needed = self.search.needs().min(self.text.read_place(self.done));
         if needed < Self::SLACK / 2 {
             return;
@@ -152,6 +167,7 @@ impl StreamRedactor {
         self.search.forget(read);
         self.done -= written;
         self.forgotten += written;
+        self.looked -= written;
         self.search_at = self.search_at.saturating_sub(written);
     }
 }

@@ -11,6 +11,10 @@ pub(crate) enum End {
     Masked,
 }
 
+/// What stands for something that was masked, as far as a look at it goes: a letter of a word, so that what touches it
+/// is taken for a part of something longer. A match that reaches over the end is none.
+const UNKNOWN: u8 = b'_';
+
 /// A text, or the part of it that has come so far.
 ///
 /// Every recogniser is a function of the bytes around a place, so that it says the same of a text that comes in
@@ -73,6 +77,8 @@ impl<'a> Text<'a> {
     pub(crate) fn byte(&self, at: usize) -> Result<Option<u8>, Stop> {
         match self.bytes.get(at) {
             Some(byte) => Ok(Some(*byte)),
+            // One letter is known to be there, and nothing about what follows it.
+            None if self.end == End::Masked && at > self.bytes.len() => Err(Stop::Nothing),
             None => self.past_end(),
         }
     }
@@ -83,7 +89,7 @@ impl<'a> Text<'a> {
         match self.end {
             End::Final => Ok(None),
             End::More => Err(Stop::Undecided),
-            End::Masked => Err(Stop::Nothing),
+            End::Masked => Ok(Some(UNKNOWN)),
         }
     }
 
@@ -92,7 +98,7 @@ impl<'a> Text<'a> {
     pub(crate) fn before(&self, at: usize) -> Result<Option<u8>, Stop> {
         match at.checked_sub(1).and_then(|at| self.bytes.get(at)) {
             Some(byte) => Ok(Some(*byte)),
-            None if self.after_mask => Err(Stop::Nothing),
+            None if self.after_mask => Ok(Some(UNKNOWN)),
             None => Ok(None),
         }
     }

@@ -1,7 +1,9 @@
 //! Forms that hide a value: the value goes, and what stands around it stays.
 #![cfg(test)]
 
+#[allow(dead_code, reason = "others use the rest of it")]
 mod support;
+#[allow(dead_code, reason = "others use the rest of it")]
 #[path = "support/texts.rs"]
 mod texts;
 

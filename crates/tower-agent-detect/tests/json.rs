@@ -1,7 +1,9 @@
 //! Masked JSON is JSON of the same shape.
 #![cfg(test)]
 
+#[allow(dead_code, reason = "others use the rest of it")]
 mod support;
+#[allow(dead_code, reason = "others use the rest of it")]
 #[path = "support/texts.rs"]
 mod texts;
 

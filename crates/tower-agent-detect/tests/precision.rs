@@ -1,6 +1,7 @@
 //! Ordinary text stays as it is.
 #![cfg(test)]
 
+#[allow(dead_code, reason = "others use the rest of it")]
 mod support;
 
 use std::collections::BTreeMap;

@@ -1,7 +1,9 @@
 //! A text that comes in pieces is masked as the whole is, byte for byte.
 #![cfg(test)]
 
+#[allow(dead_code, reason = "others use the rest of it")]
 mod support;
+#[allow(dead_code, reason = "others use the rest of it")]
 #[path = "support/texts.rs"]
 mod texts;
 

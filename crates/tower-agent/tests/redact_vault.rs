@@ -61,9 +61,9 @@ fn tool(
 
 /// The placeholder that a text shows.
 fn placeholder(text: &str) -> String {
-    let from = text.find("[REDACTED:").unwrap_or_else(|| panic!("no placeholder in {text}"));
-    let to = from + text[from..].find(']').unwrap() + 1;
-    text[from..to].to_owned()
+    let rest = text.split_once("[REDACTED:").map(|(_, rest)| rest);
+    let inner = rest.and_then(|rest| rest.split(']').next());
+    format!("[REDACTED:{}]", inner.unwrap_or_else(|| panic!("no placeholder in {text}")))
 }
 
 fn call(name: &str, arguments: Value) -> Message {

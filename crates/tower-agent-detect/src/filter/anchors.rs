@@ -33,9 +33,9 @@ const BEHIND: Sorts = 1;
 const SHORT: Sorts = 2;
 /// Anchors that are digits, that are hexadecimal, and that are so behind any byte. Where numbers are not asked for, these
 /// bits are for long words, too.
-const DIGITS: Sorts = 4;
-const HEX: Sorts = 8;
-const HEX_BEHIND: Sorts = 16;
+pub(super) const DIGITS: Sorts = 4;
+pub(super) const HEX: Sorts = 8;
+pub(super) const HEX_BEHIND: Sorts = 16;
 /// All sorts of numbers.
 const NUMBERS: Sorts = DIGITS | HEX | HEX_BEHIND;
 /// How far the bits of second windows stand above those of first ones.

@@ -58,12 +58,6 @@ pub(super) fn next(window: Window, byte: u8) -> Window {
     window >> 5 | Window::from(of(byte)) << 10
 }
 
-/// The window of three bytes that stand alone.
-#[inline]
-pub(super) fn at([first, second, third]: [u8; 3]) -> Window {
-    Window::from(of(first)) | Window::from(of(second)) << 5 | Window::from(of(third)) << 10
-}
-
 /// The window of the first three bytes.
 pub(super) fn first(bytes: &[u8]) -> Option<Window> {
     bytes.first_chunk().map(|bytes| window(*bytes))

@@ -5,14 +5,13 @@ use super::{
     class::{self, Window},
     numbers,
 };
+use crate::tree::Tree;
 
 /// Words by their ends.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
     marks: Box<[Marks; class::WINDOWS]>,
-    /// The words, read backwards, as a tree. Its root is the first one.
-    nodes: Vec<Node>,
-    branches: Vec<Branch>,
+    words: Tree,
 }
 
 /// What a window stands for at the end of words, which are in [`GROUPS`] groups by their last window.
@@ -27,34 +26,13 @@ const WORDS: Marks = THREE | (THREE - 1);
 const ABOUT: u32 = 8;
 const NUMBER: Marks = 1 << 14;
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Node {
-    /// The word that begins here.
-    word: Option<u32>,
-    /// Where its branches begin, and where they end.
-    first: u32,
-    behind: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Branch {
-    byte: u8,
-    node: u32,
-}
-
-/// A word backwards, and its number.
-type Backwards = (Vec<u8>, u32);
-
 impl Ends {
     pub(super) fn new(words: &[String], numbers: bool) -> Self {
         let long = (0..).zip(words).filter(|(_, word)| word.len() >= 3);
-        let mut backwards: Vec<Backwards> =
-            long.map(|(number, word)| (word.bytes().rev().collect(), number)).collect();
-        backwards.sort();
+        let long: Vec<_> = long.map(|(number, word)| (word.as_bytes(), number)).collect();
         let mut ends =
-            Self { marks: Box::new([0; class::WINDOWS]), nodes: Vec::new(), branches: Vec::new() };
-        ends.grow(&backwards, 0);
-        for (word, _) in &backwards {
+            Self { marks: Box::new([0; class::WINDOWS]), words: Tree::new(long.iter().copied()) };
+        for (word, _) in &long {
             ends.mark_word(word);
         }
         if numbers {
@@ -63,10 +41,10 @@ impl Ends {
         ends
     }
 
-    fn mark_word(&mut self, backwards: &[u8]) {
-        let Some(&[third, second, first]) = backwards.first_chunk() else { return };
-        let last = class::window([first, second, third]);
-        let Some(&[_, third, second, first]) = backwards.first_chunk() else {
+    fn mark_word(&mut self, word: &[u8]) {
+        let Some(&last) = word.last_chunk() else { return };
+        let last = class::window(last);
+        let Some(&[first, second, third, _]) = word.last_chunk() else {
             return self.mark(last, THREE);
         };
         let group = 1 << ((last.wrapping_mul(0x9e37) >> 8) % GROUPS);
@@ -80,28 +58,6 @@ impl Ends {
         }
     }
 
-    /// Enters words that agree in their last `depth` bytes, and says where.
-    fn grow(&mut self, words: &[Backwards], depth: usize) -> u32 {
-        let here = self.nodes.len();
-        self.nodes.push(Node::default());
-        let (word, longer) = match words {
-            [(bytes, number), longer @ ..] if bytes.len() == depth => (Some(*number), longer),
-            longer => (None, longer),
-        };
-        let mut own = Vec::new();
-        for same in longer.chunk_by(|one, other| one.0.get(depth) == other.0.get(depth)) {
-            if let Some(&byte) = same.first().and_then(|(bytes, _)| bytes.get(depth)) {
-                own.push(Branch { byte, node: self.grow(same, depth + 1) });
-            }
-        }
-        let first = self.branches.len() as u32;
-        self.branches.append(&mut own);
-        if let Some(node) = self.nodes.get_mut(here) {
-            *node = Node { word, first, behind: self.branches.len() as u32 };
-        }
-        here as u32
-    }
-
     /// What a window stands for.
     #[inline]
     pub(super) fn marks(&self, window: Window) -> Marks {
@@ -110,21 +66,9 @@ impl Ends {
 
     /// Calls `each` with the words that end with a text.
     pub(super) fn each(&self, text: &[u8], mut each: impl FnMut(Occurrence)) {
-        let Some(mut node) = self.nodes.first() else { return };
-        for (start, byte) in text.iter().enumerate().rev() {
-            let Some(next) = self.next(*node, byte.to_ascii_lowercase()) else { return };
-            node = next;
-            if let Some(number) = node.word {
-                each(Occurrence { kind: Kind::Word(number), start, end: text.len() });
-            }
-        }
-    }
-
-    #[inline]
-    fn next(&self, node: Node, byte: u8) -> Option<&Node> {
-        let branches = self.branches.get(node.first as usize..node.behind as usize)?;
-        let branch = branches.iter().find(|branch| branch.byte == byte)?;
-        self.nodes.get(branch.node as usize)
+        self.words.each(text, |number, start| {
+            each(Occurrence { kind: Kind::Word(number), start, end: text.len() });
+        });
     }
 }
 

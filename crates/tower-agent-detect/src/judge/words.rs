@@ -32,10 +32,16 @@ impl Phrases {
     pub(super) fn stand_in(&self, text: &[u8]) -> bool {
         let mut rest = text;
         while let [one, behind @ ..] = rest {
-            let two = behind.first().map_or(0, |two| bit(two.to_ascii_lowercase()));
-            if self.first & bit(one.to_ascii_lowercase()) != 0
-                && self.second & two != 0
-                && self.list.iter().any(|phrase| begins_with(rest, phrase))
+            let one = one.to_ascii_lowercase();
+            let two = behind.first().map_or(0, u8::to_ascii_lowercase);
+            // Comparing two bytes first is what makes this fast.
+            let stands_here = |phrase: &&[u8]| {
+                matches!(phrase, [first, second, ..] if *first == one && *second == two)
+                    && begins_with(rest, phrase)
+            };
+            if self.first & bit(one) != 0
+                && self.second & bit(two) != 0
+                && self.list.iter().any(stands_here)
             {
                 return true;
             }

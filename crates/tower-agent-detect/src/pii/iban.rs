@@ -1,7 +1,7 @@
 //! International bank account numbers.
 
-use super::scan::{Unknown, begins_word, ends_word, here, peek};
-use super::{Found, Kind};
+use super::scan::{Unknown, ends_word, here, peek};
+use super::{Found, Kind, tail::is_head};
 use crate::text::Text;
 
 /// How far before the digits a number may begin: all have three digits in a row, or two with a separator, by then.
@@ -48,17 +48,10 @@ fn heads(text: &Text<'_>, start: usize, from: usize) -> impl Iterator<Item = usi
     (from.max(start.saturating_sub(MAX_HEAD))..start)
         .rev()
         .take_while(move |at| is_part(here(text, *at)))
-        .filter(move |at| {
-            let byte = |ahead: usize| here(text, at.saturating_add(ahead));
-            byte(3).is_ascii_digit()
-                && byte(2).is_ascii_digit()
-                && byte(0).is_ascii_alphabetic()
-                && begins_word(text, *at)
-                && structure([byte(0), byte(1)]).is_some()
-        })
+        .filter(move |at| is_head(text, *at))
 }
 
-pub(super) const fn is_part(byte: u8) -> bool {
+const fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-')
 }
 

@@ -1,6 +1,7 @@
 //! A plain engine: it finds the triggers byte by byte and asks the recognisers.
 
-use crate::pii::{Found, Kind, Kinds, Progress, email, hex, number, tail, wallet};
+use crate::pii::{Found, Kind, Kinds, Progress, email, hex, number, wallet};
+use crate::tail::tests::hold as tail;
 use crate::text::{End, Text, Verdict, is_word};
 
 /// What is found in a text, or in what has come of it, and from where on it must be held back.

@@ -4,7 +4,8 @@ use super::contexts::{ADDRESSES, CALLS, HARDWARE, LOGINS, NUMBERS};
 use super::driver::{self, Scan};
 use super::kinds::{CARDS, EMAILS, IBANS, IPS, MACS, PHONES, SSNS};
 use super::quiet::QUIET;
-use crate::pii::{Kinds, tail};
+use crate::pii::Kinds;
+use crate::tail::tests::personal as tail;
 use crate::text::{End, Text};
 
 fn samples() -> Vec<String> {
@@ -110,7 +111,7 @@ fn plain_prose_is_hardly_held_back() {
     }
     assert_eq!(tail(b"all is said. ", Kinds::all()), 13);
     assert_eq!(tail(b"any word", Kinds::none()), 8);
-    assert_eq!(tail(&[b'a'; 300], Kinds::all()), 300);
+    assert!(tail(&[b'a'; 300], Kinds::all()) >= 280);
 }
 
 #[test]
