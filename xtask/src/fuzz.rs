@@ -45,7 +45,7 @@ fn try_target(folder: &Path, target: &str, seconds: u32) -> Result {
     let mut fuzz = cargo();
     // Without a sanitizer it builds on stable; there is no unsafe code to watch.
     fuzz.current_dir(folder).args(["fuzz", "run", "--sanitizer", "none", target, "--"]);
-    fuzz.args(["-dict=dictionary", "-timeout=30", "-rss_limit_mb=2048"]);
+    fuzz.args(["-dict=dictionary", "-timeout=60", "-rss_limit_mb=2048"]);
     fuzz.args([format!("-max_total_time={seconds}"), format!("-max_len={LONGEST}")]);
     let result = command::run(&mut fuzz);
     if result.is_err() {
