@@ -245,7 +245,7 @@ fn a_line_that_is_no_json_is_masked_as_text_and_counted() {
     let token = token();
     let input = [
         format!("{{\"a\": \"{token}\"").as_bytes(),
-        format!("{token}").as_bytes(),
+        token.as_bytes(),
         b"[\"\xff\"]",
         b"[]",
         b"",
