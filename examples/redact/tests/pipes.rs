@@ -243,14 +243,9 @@ fn values_under_sensitive_keys_are_masked_in_json() {
 #[test]
 fn a_line_that_is_no_json_is_masked_as_text_and_counted() {
     let token = token();
-    let input = [
-        format!("{{\"a\": \"{token}\"").as_bytes(),
-        token.as_bytes(),
-        b"[\"\xff\"]",
-        b"[]",
-        b"",
-    ]
-    .join(&b'\n');
+    let input =
+        [format!("{{\"a\": \"{token}\"").as_bytes(), token.as_bytes(), b"[\"\xff\"]", b"[]", b""]
+            .join(&b'\n');
     let ended = run(&["--json"], &input);
     let expected = b"{\"a\": \"[REDACTED:github-pat]\"\n[REDACTED:github-pat]\n[\"\xff\"]\n[]\n";
     assert_eq!(ended.out, expected);
