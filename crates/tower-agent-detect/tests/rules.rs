@@ -63,8 +63,10 @@ fn beside_all_others_every_rule_still_has_its_samples_masked() {
         let alone = Detector::builder().only([rule.id()]).build().unwrap();
         for sample in samples(rule) {
             let masked = detector.mask(&sample);
-            let values =
-                alone.find(&sample).into_iter().map(|finding| sample[finding.span()].to_owned());
+            let values = alone
+                .find(&sample)
+                .into_iter()
+                .map(|finding| sample.get(finding.span()).unwrap().to_owned());
             let shown = values.filter(|value| masked.contains(value));
             wrong.extend(shown.map(|value| format!("{}: {value} in {masked}", rule.id())));
         }
