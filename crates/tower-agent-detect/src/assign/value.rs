@@ -90,7 +90,9 @@ fn bare_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>
             Some(byte) if byte == IDEOGRAPHIC.0 => {
                 text.byte(at.saturating_add(1))? == Some(IDEOGRAPHIC.1)
             }
-            _ => true,
+            None => true,
+            // Anything else here is what touches a mask.
+            Some(byte) => is_delimiter(byte),
         };
         if ends {
             return Ok(Some(at));
