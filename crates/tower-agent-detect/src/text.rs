@@ -78,7 +78,7 @@ impl<'a> Text<'a> {
         match self.bytes.get(at) {
             Some(byte) => Ok(Some(*byte)),
             // One letter is known to be there, and nothing about what follows it.
-            None if self.end == End::Masked && at > self.bytes.len() => Err(Stop::Nothing),
+            None if self.end == End::Masked && at == self.bytes.len() => Ok(Some(UNKNOWN)),
             None => self.past_end(),
         }
     }
@@ -89,7 +89,7 @@ impl<'a> Text<'a> {
         match self.end {
             End::Final => Ok(None),
             End::More => Err(Stop::Undecided),
-            End::Masked => Ok(Some(UNKNOWN)),
+            End::Masked => Err(Stop::Nothing),
         }
     }
 
