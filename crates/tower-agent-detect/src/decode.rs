@@ -39,8 +39,14 @@ pub(crate) enum Unwrapped {
 const LONGEST_ADDRESS: usize = 1024;
 /// What is shorter in Base64 holds no secret that would be known without its name.
 pub(crate) const SHORTEST_BASE64: usize = 24;
-/// Every run of [`SHORTEST_BASE64`] bytes covers two whole blocks of this length, wherever it begins.
+/// How much of that is padding at most, which is no Base64 of itself.
+pub(crate) const PADDING: usize = 2;
+/// Every run that is long enough covers a whole block of this length and all but [`LEAD`] bytes of the one before it,
+/// wherever it begins.
 const BLOCK: usize = 8;
+const LEAD: usize = 2;
+/// All marks of a block but those of its lead, which come last as the least of the number.
+const MOST_OF_A_BLOCK: u64 = u64::MAX << (8 * LEAD);
 /// How many bytes are judged at once.
 const STRIDE: usize = 16 * BLOCK;
 /// How much of a run is looked at to see whether there is text in it; as Base64, and as text.
@@ -242,9 +248,9 @@ pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
                 return Unwrapped::Nothing;
             }
         };
-        let start = start_of_run(text, at, progress.floor, BLOCK, is_base64);
+        let start = start_of_run(text, at + LEAD, progress.floor, BLOCK + LEAD, is_base64);
         let end = run_end(text, at + 2 * BLOCK, start + LONGEST_BASE64, is_base64);
-        match end.and_then(|end| run_end(text, end, end + 2, |byte| byte == b'=')) {
+        match end.and_then(|end| run_end(text, end, end + PADDING, |byte| byte == b'=')) {
             Ok(end) => {
                 *progress = Progress { from: end, floor: end };
                 if end - start >= SHORTEST_BASE64 {
@@ -263,7 +269,8 @@ pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
     }
 }
 
-/// The next two blocks in a row that hold nothing but Base64; or else the place from which on more text may make such.
+/// The next two blocks in a row that hold nothing but Base64, except for the lead of the first one; or else the place from
+/// which on more text may make such.
 fn blocks(bytes: &[u8], from: usize) -> Result<usize, usize> {
     let mut at = from;
     let mut before = 0;
@@ -271,23 +278,26 @@ fn blocks(bytes: &[u8], from: usize) -> Result<usize, usize> {
         // Without a branch, so that it is done in vector registers.
         let marks = stride.map(|byte| if is_base64(byte) { u8::MAX } else { 0 });
         let (words, _) = marks.as_chunks::<BLOCK>();
-        let full = words
-            .iter()
-            .rev()
-            .fold(0, |full, word| full << 1 | u32::from(u64::from_le_bytes(*word) == u64::MAX));
-        let pairs = full & (full << 1 | before);
+        let mark = |least: u64| -> u32 {
+            let mark = move |marks, word: &[u8; BLOCK]| {
+                marks << 1 | u32::from(u64::from_le_bytes(*word) >= least)
+            };
+            words.iter().rev().fold(0, mark)
+        };
+        let (full, most) = (mark(u64::MAX), mark(MOST_OF_A_BLOCK));
+        let pairs = full & (most << 1 | before);
         if pairs != 0 {
             return Ok(at + BLOCK * pairs.trailing_zeros() as usize - BLOCK);
         }
-        before = full >> 15;
+        before = most >> 15;
         at += STRIDE;
     }
     while let Some(block) = bytes.get(at..at + BLOCK) {
-        let full = block.iter().rev().all(|byte| is_base64(*byte));
-        if full && before != 0 {
+        let run = block.iter().rev().take_while(|byte| is_base64(**byte)).count();
+        if run == BLOCK && before != 0 {
             return Ok(at - BLOCK);
         }
-        before = u32::from(full);
+        before = u32::from(run >= BLOCK - LEAD);
         at += BLOCK;
     }
     Err(if before != 0 { at - BLOCK } else { at })

@@ -4,7 +4,7 @@ use regex_automata::{
     Anchored, Input, MatchKind,
     dfa::{Automaton, StartKind, dense},
     meta::Regex,
-    util::{start, syntax},
+    util::{primitives::StateID, start, syntax},
 };
 
 use regex_syntax::hir::{Class, Hir, HirKind};
@@ -82,6 +82,13 @@ impl Pattern {
         }
         Ok(())
     }
+}
+
+/// Whether a match may be longer than the text that led to a state.
+fn may_go_on(automaton: &dense::DFA<Vec<u32>>, state: StateID) -> bool {
+    let ends = |state| automaton.is_dead_state(state) || automaton.is_quit_state(state);
+    automaton.is_match_state(automaton.next_eoi_state(state))
+        || (0..=u8::MAX).any(|byte| !ends(automaton.next_state(state, byte)))
 }
 
 /// How many bytes stand before the group that is the secret, at least. None, if all of the match is the secret.
@@ -193,6 +200,8 @@ impl Matcher {
             let Some(&byte) = text.bytes().get(at) else {
                 match text.end() {
                     End::More => return Err(Stop::Undecided),
+                    // What comes of it depends on what was masked.
+                    End::Masked if may_go_on(automaton, state) => return Err(Stop::Nothing),
                     End::Masked => return found.ok_or(Stop::Nothing),
                     End::Final => {}
                 }

@@ -1,7 +1,7 @@
 //! How much of the end of a text that goes on may still become part of something.
 
 use crate::{
-    decode::SHORTEST_BASE64,
+    decode::{PADDING, SHORTEST_BASE64},
     filter::{Carry, Filter},
     pii::{self, Kind, Kinds},
     text::{End, Text},
@@ -159,7 +159,7 @@ impl Held {
             runs += ONES;
             runs = (runs - (runs >> (LANE - 1) & ONES)) & class;
             let is_base64 = class & BASE64 != 0;
-            ended |= !is_base64 & (at >= base64 + SHORTEST_BASE64);
+            ended |= !is_base64 & (at >= base64 + SHORTEST_BASE64 - PADDING);
             base64 = if is_base64 { base64 } else { at + 1 };
         }
         (self.base64, self.runs, self.carry) = (base64, runs, carry);

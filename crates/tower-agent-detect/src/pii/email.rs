@@ -153,6 +153,10 @@ fn is_login(text: &Text<'_>, start: usize) -> bool {
     while start.saturating_sub(at) < MOST && is_login_part(before(at)) {
         at = at.saturating_sub(1);
     }
+    // Part of it was masked, such as the name: the rest is a login still.
+    if at == 0 && start > 0 && text.before(0).is_err() {
+        return true;
+    }
     for expected in *b"//:" {
         if before(at) != expected {
             return false;
