@@ -1,5 +1,9 @@
 //! Looks for everything that a choice of rules is about, in whatever of a text has come so far.
 
+mod build;
+mod judged;
+mod wrapped;
+
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -8,19 +12,17 @@ use std::{
 use regex_automata::{Input, meta::Regex};
 
 use crate::{
-    assign::{self, Value},
-    check,
-    decode::{self, Inside, Progress, Unwrapped, Wrapped},
+    assign::{self},
+    decode::Progress,
     detector::is_built_in,
     filter::{Filter, Kind, Occurrence},
-    judge, key_block,
+    key_block,
     mask::{self, Mask},
     personal::{Personal, Progresses},
     pii::{self, Found},
-    recogniser::Recogniser,
-    rule::{Border, Rule, Way},
+    rule::Rule,
     tail::{Held, Tail},
-    text::{End, Stop, Text, Verdict, is_word},
+    text::{End, Text, Verdict},
 };
 
 /// How addresses of wallets begin that have a mark of their own.
@@ -99,62 +101,6 @@ pub(crate) struct Scan {
 }
 
 impl Engine {
-    pub(crate) fn new(rules: Vec<Arc<Rule>>, allow: Allow) -> Self {
-        let mut words = Vec::new();
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let mut targets: Vec<Vec<Target>> = Vec::new();
-        let mut add = |word: String, target| {
-            let place = *places.entry(word.clone()).or_insert_with(|| {
-                words.push(word);
-                targets.push(Vec::new());
-                words.len() - 1
-            });
-            if let Some(targets) = targets.get_mut(place) {
-                targets.push(target);
-            }
-        };
-        let mut built_in = HashMap::new();
-        let mut runs = Vec::new();
-        let mut personal = Personal::default();
-        for (rule, index) in rules.iter().zip(0..) {
-            match rule.way {
-                Way::Token if rule.spec.keywords.is_empty() => runs.push(index),
-                Way::Token => rule.words().into_iter().for_each(|it| add(it, Target::Token(index))),
-                Way::Key => rule.words().into_iter().for_each(|it| add(it, Target::Key(index))),
-                Way::BuiltIn(ref recogniser) => {
-                    built_in.insert(rule.id().to_owned(), index);
-                    for (word, target) in built_in_words(*recogniser, index) {
-                        add(word.to_owned(), target);
-                    }
-                    if let Some(kind) = recogniser.kind() {
-                        personal.add(kind, index);
-                    }
-                }
-            }
-        }
-        if rules.iter().any(|rule| rule.way == Way::BuiltIn(Recogniser::Name)) {
-            let names = judge::NAMES.iter().zip(0..);
-            names.for_each(|(name, index)| add((*name).to_owned(), Target::Name(index)));
-        }
-        let tail = Tail::new(
-            words
-                .iter()
-                .zip(&targets)
-                .filter(|(_, it)| it.iter().any(Target::begins_secret))
-                .map(|(it, _)| it.as_str()),
-        );
-        Self {
-            filter: Filter::new(&words, personal.kinds.numbers()),
-            rules,
-            targets,
-            built_in,
-            runs,
-            personal,
-            allow,
-            tail,
-        }
-    }
-
     pub(crate) fn rules(&self) -> &[Arc<Rule>] {
         &self.rules
     }
@@ -195,9 +141,14 @@ impl Engine {
     #[inline(never)]
     fn look(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
         let mut settled = text.len();
-        for open in std::mem::take(&mut scan.open) {
-            settled = settled.min(self.visit(text, open, scan));
+        // What stays undecided goes to the end of the same list, which so keeps its room.
+        let known = scan.open.len();
+        for at in 0..known {
+            if let Some(open) = scan.open.get(at).copied() {
+                settled = settled.min(self.visit(text, open, scan));
+            }
         }
+        scan.open.drain(..known);
         let from = std::mem::replace(&mut scan.words_from, text.len());
         settled = settled.min(self.personal_again(text, scan));
         self.filter.search(text.bytes(), from, &mut |seen| {
@@ -319,147 +270,9 @@ impl Engine {
         text.len()
     }
 
-    /// Looks into what is wrapped.
-    fn unwrap(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
-        let mut settled = text.len();
-        loop {
-            match decode::percent(text, &mut scan.percent) {
-                Unwrapped::Nothing => break,
-                Unwrapped::Undecided(begins) => {
-                    settled = begins;
-                    break;
-                }
-                Unwrapped::Found(stretch) => self.escaped(text, stretch, scan),
-            }
-        }
-        loop {
-            match decode::base64(text, &mut scan.base64) {
-                Unwrapped::Nothing => {
-                    scan.base64.from = scan.base64.from.max(scan.held.base64());
-                    return settled;
-                }
-                Unwrapped::Undecided(begins) => return settled.min(begins),
-                Unwrapped::Found(run) => {
-                    settled = settled.min(self.runs(text, run, scan));
-                    self.encoded(text, run, scan);
-                }
-            }
-        }
-    }
-
-    /// Tries what has no words to be known by.
-    fn runs(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) -> usize {
-        let start = run.start;
-        let try_one = |rule: &u32| {
-            self.visit(text, Open { target: Target::Token(*rule), start, end: start }, scan)
-        };
-        self.runs.iter().map(try_one).min().unwrap_or(text.len())
-    }
-
-    #[inline(never)]
-    fn escaped(&self, text: &Text<'_>, stretch: Wrapped, scan: &mut Scan) {
-        let mut inside = Inside::new();
-        inside.unescape(text, stretch);
-        let after_mask = text.before(stretch.start).is_err();
-        for hit in self.inside(&Text::new(inside.bytes(), after_mask, End::Final)) {
-            let (start, end) = inside.written(stretch, hit.start, hit.end);
-            scan.hits.push(Hit { start, end, ..hit });
-        }
-    }
-
-    /// Half a run of Base64 would be of no use to anybody, so all of it is masked.
-    #[inline(never)]
-    fn encoded(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
-        let Wrapped { start, end } = run;
-        self.base58(text, run, scan);
-        let written = text.bytes().get(start..end).unwrap_or_default();
-        if !decode::holds_text(written) {
-            return;
-        }
-        let mut inside = Inside::new();
-        // What touches a mask may be half of a run.
-        let whole = text.before(start).is_ok();
-        if whole && inside.decode(written) {
-            let hits = self.inside(&Text::whole(inside.bytes()));
-            scan.hits.extend(hits.first().map(|hit| Hit { start, end, ..*hit }));
-        }
-    }
-
-    /// Addresses of wallets that have no mark but their length.
-    fn base58(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
-        let Some(rule) = self.personal.rule(pii::Kind::Wallet) else { return };
-        let mut start = run.start;
-        let bytes = text.bytes().get(run.start..run.end).unwrap_or_default();
-        for word in bytes.split(|byte| !byte.is_ascii_alphanumeric()) {
-            if (26..=35).contains(&word.len())
-                && let Verdict::Found(start, end) = pii::wallet(text, start)
-            {
-                scan.hits.push(Hit { rule, start, end });
-            }
-            start += word.len() + 1;
-        }
-    }
-
-    fn inside(&self, text: &Text<'_>) -> Vec<Hit> {
-        let mut scan = Scan { inside: true, ..Scan::default() };
-        self.advance(text, &mut scan);
-        scan.hits
-    }
-
     fn rule(&self, index: u32) -> Option<&Rule> {
         self.rules.get(index as usize).map(Arc::as_ref)
     }
-
-    /// A value that is known by its own beginning.
-    fn token(&self, text: &Text<'_>, rule: u32, start: usize) -> Verdict {
-        let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
-        let matcher = rule.matcher();
-        let Some(begin) = matcher.begin(text, start) else { return Verdict::Nothing };
-        let hold = if matcher.is_grouped() { start + matcher.secret_from() } else { begin };
-        let found = token(text, rule, begin, start);
-        found.map_or_else(
-            |stop| Verdict::stopped(stop, hold),
-            |(start, end)| Verdict::Found(start, end),
-        )
-    }
-
-    /// A value that is known by the name it is given to, and by its form.
-    fn key(&self, text: &Text<'_>, rule: u32, start: usize, end: usize) -> Verdict {
-        let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
-        let value = match assign::value_after(text, start, end) {
-            Ok(value) => value,
-            Err(verdict) => return verdict,
-        };
-        let found = key(text, rule, &value, start);
-        found.map_or_else(
-            |stop| Verdict::stopped(stop, value.start),
-            |(start, end)| Verdict::Found(start, end),
-        )
-    }
-
-    /// A value that is known by a name which says that it is secret.
-    fn name(&self, text: &Text<'_>, name: u32, start: usize, end: usize) -> (Verdict, u32) {
-        let (verdict, id) = judge::generic(text, name as usize, start, end);
-        match (self.built_in.get(id), verdict) {
-            (Some(rule), _) => (verdict, *rule),
-            // Which rule it is may be undecided, too.
-            (None, Verdict::Undecided(_)) => (verdict, 0),
-            (None, _) => (Verdict::Nothing, 0),
-        }
-    }
-}
-
-/// The words at which something that code recognises may begin.
-fn built_in_words(
-    recogniser: Recogniser,
-    rule: u32,
-) -> impl Iterator<Item = (&'static str, Target)> {
-    let (words, target) = match recogniser {
-        Recogniser::PrivateKey => (&["-----begin"][..], Target::KeyBlock(rule)),
-        _ => (&WALLETS[..], Target::Wallet(rule)),
-    };
-    let has_words = matches!(recogniser, Recogniser::PrivateKey | Recogniser::CryptoWallet);
-    words.iter().filter(move |_| has_words).map(move |word| (*word, target))
 }
 
 impl Allow {
@@ -544,68 +357,4 @@ impl Scan {
             .unwrap_or_default()
             .saturating_sub(Text::BEHIND)
     }
-}
-
-fn token(
-    text: &Text<'_>,
-    rule: &Rule,
-    begin: usize,
-    keyword: usize,
-) -> Result<(usize, usize), Stop> {
-    let border = rule.spec.border;
-    let end_matters = matches!(border, Border::Word | Border::End);
-    if matches!(border, Border::Word | Border::Start) && text.before(begin)?.is_some_and(is_word) {
-        return Err(Stop::Nothing);
-    }
-    if !rule.spec.context.is_empty() && !check::context(text, begin, &rule.spec.context) {
-        return Err(Stop::Nothing);
-    }
-    let end = rule.matcher().end(text, keyword)?;
-    if end_matters && text.byte(end)?.is_some_and(is_word) {
-        return Err(Stop::Nothing);
-    }
-    let (start, end) = if rule.matcher().is_grouped() {
-        rule.matcher().secret(text, keyword, end).ok_or(Stop::Nothing)?
-    } else {
-        (begin, end)
-    };
-    accept(text, rule, start, end)
-}
-
-fn key(
-    text: &Text<'_>,
-    rule: &Rule,
-    value: &Value,
-    keyword: usize,
-) -> Result<(usize, usize), Stop> {
-    let from = value.name.0.max(keyword.saturating_sub(32));
-    let name = text.bytes().get(from..value.start).unwrap_or_default();
-    let has = |word: &String| check::contains(name, word.as_bytes());
-    let spec = &rule.spec;
-    if !spec.also.iter().all(has) || (!spec.any.is_empty() && !spec.any.iter().any(has)) {
-        return Err(Stop::Nothing);
-    }
-    if !spec.context.is_empty() && !check::context(text, value.start, &spec.context) {
-        return Err(Stop::Nothing);
-    }
-    if check::is_fingerprint(text.bytes().get(from..value.operator_at).unwrap_or_default()) {
-        return Err(Stop::Nothing);
-    }
-    let end = rule.matcher().end(text, value.start)?;
-    // What goes on is something else, such as a longer run of Base64.
-    if text.byte(end)?.is_some_and(|next| is_word(next) || matches!(next, b'+' | b'=')) {
-        return Err(Stop::Nothing);
-    }
-    let (start, end) = rule.matcher().secret(text, value.start, end).ok_or(Stop::Nothing)?;
-    accept(text, rule, start, end)
-}
-
-/// What a rule asks of a value besides its form.
-fn accept(text: &Text<'_>, rule: &Rule, start: usize, end: usize) -> Result<(usize, usize), Stop> {
-    let value = text.bytes().get(start..end).ok_or(Stop::Nothing)?;
-    let spec = &rule.spec;
-    let accepted = spec.entropy.is_none_or(|least| check::entropy(value) >= least)
-        && spec.checksum.is_none_or(|checksum| check::checksum(checksum, value))
-        && !rule.matcher().allows(value);
-    if accepted { Ok((start, end)) } else { Err(Stop::Nothing) }
 }

@@ -45,8 +45,9 @@
 //!
 //! # What it costs
 //!
-//! A text without anything to find is read once, faster than an automaton for the keywords alone would read it, and
-//! without an allocation. Every look is bounded, so that the time is linear in the text, whoever wrote it.
+//! A text without anything to find is read about once; on one core that was 150 to 430 MB/s with the credentials and 80 to
+//! 290 MB/s with everything, logs full of numbers being the slowest. Every look is bounded, so that the time is linear in the
+//! text, whoever wrote it; but a text made of nothing but the beginnings of values can cost some µs a byte.
 //!
 //! # What cannot be found
 //!

@@ -1,0 +1,97 @@
+//! What is found in percent escapes and in Base64.
+
+use super::{Engine, Hit, Open, Scan, Target};
+use crate::{
+    decode::{self, Inside, Unwrapped, Wrapped},
+    pii,
+    text::{End, Text, Verdict},
+};
+
+impl Engine {
+    /// Looks into what is wrapped.
+    pub(super) fn unwrap(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let mut settled = text.len();
+        loop {
+            match decode::percent(text, &mut scan.percent) {
+                Unwrapped::Nothing => break,
+                Unwrapped::Undecided(begins) => {
+                    settled = begins;
+                    break;
+                }
+                Unwrapped::Found(stretch) => self.escaped(text, stretch, scan),
+            }
+        }
+        loop {
+            match decode::base64(text, &mut scan.base64) {
+                Unwrapped::Nothing => {
+                    scan.base64.from = scan.base64.from.max(scan.held.base64());
+                    return settled;
+                }
+                Unwrapped::Undecided(begins) => return settled.min(begins),
+                Unwrapped::Found(run) => {
+                    settled = settled.min(self.runs(text, run, scan));
+                    self.encoded(text, run, scan);
+                }
+            }
+        }
+    }
+
+    /// Tries what has no words to be known by.
+    fn runs(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) -> usize {
+        let start = run.start;
+        let try_one = |rule: &u32| {
+            self.visit(text, Open { target: Target::Token(*rule), start, end: start }, scan)
+        };
+        self.runs.iter().map(try_one).min().unwrap_or(text.len())
+    }
+
+    #[inline(never)]
+    fn escaped(&self, text: &Text<'_>, stretch: Wrapped, scan: &mut Scan) {
+        let mut inside = Inside::new();
+        inside.unescape(text, stretch);
+        let after_mask = text.before(stretch.start).is_err();
+        for hit in self.inside(&Text::new(inside.bytes(), after_mask, End::Final)) {
+            let (start, end) = inside.written(stretch, hit.start, hit.end);
+            scan.hits.push(Hit { start, end, ..hit });
+        }
+    }
+
+    /// Half a run of Base64 would be of no use to anybody, so all of it is masked.
+    #[inline(never)]
+    fn encoded(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
+        let Wrapped { start, end } = run;
+        self.base58(text, run, scan);
+        let written = text.bytes().get(start..end).unwrap_or_default();
+        if !decode::holds_text(written) {
+            return;
+        }
+        let mut inside = Inside::new();
+        // What touches a mask may be half of a run.
+        let whole = text.before(start).is_ok();
+        if whole && inside.decode(written) {
+            let hits = self.inside(&Text::whole(inside.bytes()));
+            scan.hits.extend(hits.first().map(|hit| Hit { start, end, ..*hit }));
+        }
+    }
+
+    /// Addresses of wallets that have no mark but their length.
+    fn base58(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
+        let Some(rule) = self.personal.rule(pii::Kind::Wallet) else { return };
+        let mut start = run.start;
+        let bytes = text.bytes().get(run.start..run.end).unwrap_or_default();
+        for word in bytes.split(|byte| !byte.is_ascii_alphanumeric()) {
+            if (26..=35).contains(&word.len())
+                && let Verdict::Found(start, end) = pii::wallet(text, start)
+            {
+                scan.hits.push(Hit { rule, start, end });
+            }
+            start += word.len() + 1;
+        }
+    }
+
+    fn inside(&self, text: &Text<'_>) -> Vec<Hit> {
+        let mut scan = Scan { inside: true, ..Scan::default() };
+        self.advance(text, &mut scan);
+        scan.hits
+    }
+}
