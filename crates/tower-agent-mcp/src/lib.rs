@@ -1,0 +1,8 @@
+//! MCP for tower-agent, on [`rmcp`].
+//!
+//! | module | what it does | flag |
+//! | --- | --- | --- |
+//! | `client` | a server's tools as services of [`ToolCall`](tower_agent_core::ToolCall)s | `client` (default) |
+//! | `server` | tool stacks and agents as MCP servers | `server` (default) |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
