@@ -15,7 +15,7 @@ use crate::{
     assign::{self},
     decode::Progress,
     detector::is_built_in,
-    filter::{Filter, Kind, Occurrence},
+    filter::{Around, Filter, Kind, Occurrence},
     key_block,
     mask::{self, Mask},
     personal::{Personal, Progresses},
@@ -37,7 +37,7 @@ pub(crate) struct Engine {
     rules: Vec<Arc<Rule>>,
     filter: Filter,
     /// What to try for each word of the filter.
-    targets: Vec<Vec<Target>>,
+    targets: Vec<Vec<(Target, Around)>>,
     /// The rules of what is recognised by code, by their ids.
     built_in: HashMap<String, u32>,
     /// What may stand where a run of Base64 begins.
@@ -224,7 +224,10 @@ impl Engine {
         let mut settled = text.len();
         // All rules about names share one look for the value.
         let mut value = None;
-        for &target in targets {
+        for &(target, around) in targets {
+            if !around.fits(text.bytes(), seen.start, seen.end) {
+                continue;
+            }
             let open = Open { target, start: seen.start, end: seen.end };
             if matches!(target, Target::Key(_)) {
                 let value =

@@ -65,6 +65,7 @@ mod decode;
 mod detector;
 mod engine;
 mod filter;
+mod follow;
 mod json;
 mod judge;
 mod key_block;

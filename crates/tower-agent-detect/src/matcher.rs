@@ -10,6 +10,7 @@ use regex_automata::{
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::{
+    follow::Beginning,
     rule::Spec,
     tail,
     text::{End, Stop, Text},
@@ -67,6 +68,11 @@ impl Pattern {
             }
             _ => Ok(properties.minimum_len().unwrap_or_default()),
         }
+    }
+
+    /// What the first bytes of a match may be.
+    pub(crate) fn beginning(pattern: &str) -> Option<Beginning> {
+        syntax::parse_with(pattern, &ascii()).ok().map(|hir| Beginning::of(&hir))
     }
 
     /// What stands before a keyword is short, and has no character at which a stream would let go of it.
@@ -187,14 +193,26 @@ impl Matcher {
         self.secret_from
     }
 
+    #[inline]
+    fn start(
+        &self,
+        automaton: &dense::DFA<Vec<u32>>,
+        text: &Text<'_>,
+        from: usize,
+    ) -> Option<StateID> {
+        // Few patterns ask what stands before them.
+        if let Some(state) = automaton.universal_start_state(Anchored::Yes) {
+            return Some(state);
+        }
+        let config = start::Config::new().anchored(Anchored::Yes);
+        let look = from.checked_sub(1).and_then(|before| text.bytes().get(before)).copied();
+        automaton.start_state(&config.look_behind(look)).ok()
+    }
+
     /// Where the match that begins at a place ends.
     pub(crate) fn end(&self, text: &Text<'_>, from: usize) -> Result<usize, Stop> {
         let automaton = self.automaton.as_ref().ok_or(Stop::Nothing)?;
-        let config = start::Config::new().anchored(Anchored::Yes);
-        let look = from.checked_sub(1).and_then(|before| text.bytes().get(before)).copied();
-        let Ok(mut state) = automaton.start_state(&config.look_behind(look)) else {
-            return Err(Stop::Nothing);
-        };
+        let mut state = self.start(automaton, text, from).ok_or(Stop::Nothing)?;
         let mut found = None;
         for at in from..from.saturating_add(self.max) {
             let Some(&byte) = text.bytes().get(at) else {

@@ -30,6 +30,18 @@ pub(super) const fn window([first, second, third]: [u8; 3]) -> Window {
     class(first) as u16 | (class(second) as u16) << 5 | (class(third) as u16) << 10
 }
 
+/// Some of the classes, a bit for each.
+pub(crate) type Classes = u32;
+
+/// All classes.
+pub(crate) const ANY: Classes = Classes::MAX;
+
+/// The class of a byte, as one of [`Classes`].
+#[inline]
+pub(crate) fn bit(byte: u8) -> Classes {
+    1 << of(byte)
+}
+
 /// The class of each byte.
 #[expect(
     clippy::indexing_slicing,
