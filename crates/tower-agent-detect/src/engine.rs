@@ -23,6 +23,7 @@ use crate::{
     rule::Rule,
     tail::{Held, Tail},
     text::{End, Text, Verdict},
+    trail::Trails,
 };
 
 /// How addresses of wallets begin that have a mark of their own.
@@ -95,6 +96,7 @@ pub(crate) struct Scan {
     /// Whether this is the search of something that was wrapped, in which nothing more is unwrapped.
     inside: bool,
     open: Vec<Open>,
+    trails: Trails,
     /// What the text ends with, while it goes on.
     held: Held,
     pub(crate) hits: Vec<Hit>,
@@ -245,8 +247,8 @@ impl Engine {
     fn visit(&self, text: &Text<'_>, open: Open, scan: &mut Scan) -> usize {
         let Open { target, start, end } = open;
         let (verdict, rule) = match target {
-            Target::Token(rule) => (self.token(text, rule, start), rule),
-            Target::Key(rule) => (self.key(text, rule, start, end), rule),
+            Target::Token(rule) => (self.token(text, rule, start, &mut scan.trails), rule),
+            Target::Key(rule) => (self.key(text, rule, (start, end), &mut scan.trails), rule),
             Target::Name(name) => self.name(text, name, start, end),
             Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
             Target::KeyRest(rule) => (key_block::rest(text, start), rule),
@@ -340,6 +342,7 @@ impl Scan {
         }
         self.personal.shift(by);
         self.held.shift(by);
+        self.trails.clear();
         for open in &mut self.open {
             open.start = open.start.saturating_sub(by);
             open.end = open.end.saturating_sub(by);
