@@ -94,9 +94,12 @@
 
 #[macro_use]
 mod options;
+#[macro_use]
+mod models;
 
 mod body;
 mod chat;
+mod dialect;
 mod error;
 mod health;
 mod identity;
@@ -113,6 +116,7 @@ pub use self::{
     health::{HealthRouter, health_router},
     identity::Identity,
     metrics::metrics_router,
+    models::Models,
     options::RUN_ID,
     run::{RunRouter, run_router},
     serve::{Serve, ServeFuture, serve},

@@ -16,7 +16,12 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "openai")]
+#[macro_use]
+mod transport;
+#[cfg(feature = "openai")]
 pub mod openai;
 
 #[cfg(feature = "openai")]
 pub use self::openai::OpenAi;
+#[cfg(feature = "openai")]
+pub use self::transport::{BuildError, ResponseFuture};

@@ -22,12 +22,14 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod loss;
 #[cfg(feature = "openai-chat")]
-mod raw;
+mod codec;
+mod loss;
 pub mod sse;
 
 #[cfg(feature = "openai-chat")]
 pub mod openai_chat;
 
+#[cfg(feature = "openai-chat")]
+pub use self::codec::{ApiError, Stamp};
 pub use self::loss::{Encoded, Loss, LossRule};

@@ -2,10 +2,13 @@
 
 use tower_agent_core::{Content, Json, Message, Part, Resource, Role, TextPart, ToolResultPart};
 
-use super::{flaw::Flaw, media, message::Losses};
+use super::media;
 use crate::{
     LossRule,
-    raw::{Fields, NULL, Object, items, string, write_array},
+    codec::{
+        Flaw, Losses,
+        raw::{Fields, NULL, Object, items, string, write_array},
+    },
 };
 
 /// Kinds of parts that a message of this dialect may hold.

@@ -7,10 +7,13 @@ use tower_agent_core::{
     ToolResultPart,
 };
 
-use super::{content, flaw::Flaw, tool_call};
+use super::{content, tool_call};
 use crate::{
     Loss, LossRule,
-    raw::{Fields, NULL, Object, items, write_array, write_str},
+    codec::{
+        Flaw, Losses,
+        raw::{Fields, NULL, Object, items, write_array, write_str},
+    },
 };
 
 pub(super) fn read_all(list: &[&str]) -> Result<Conversation, Flaw> {
@@ -159,26 +162,6 @@ impl<'a> Entry<'a> {
                 write_rest(object, self.message, &mut places);
             }
         }
-    }
-}
-
-/// Losses at one place.
-pub(super) struct Losses<'a> {
-    pub(super) place: String,
-    pub(super) all: &'a mut Vec<Loss>,
-}
-
-impl Losses<'_> {
-    pub(super) fn note(&mut self, rule: LossRule) {
-        self.all.push(Loss { rule, place: self.place.clone() });
-    }
-
-    /// The fields of an `extra`, or none and a loss.
-    pub(super) fn fields<'a>(&mut self, extra: Option<&'a Json>) -> Fields<'a> {
-        Fields::of(extra).unwrap_or_else(|| {
-            self.note(LossRule::NotJson);
-            Fields::default()
-        })
     }
 }
 

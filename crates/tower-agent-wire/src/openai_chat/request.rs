@@ -5,10 +5,11 @@ use tower_agent_core::{
     Conversation, Error, ErrorKind, Json, ModelRequest, OutputFormat, Sampling, Str, ToolChoice,
 };
 
-use super::{flaw::Flaw, message, tool};
+use super::{message, tool};
 use crate::{
     Encoded, Loss, LossRule,
-    raw::{self, Fields, NULL, Object, items, string, write_array, write_str},
+    codec::Flaw,
+    codec::raw::{self, Fields, NULL, Object, items, string, write_array, write_str},
 };
 
 /// Reads the request of a client.

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use tower_agent_core::{Error, Json, Str, ToolChoice, ToolSpec, Tools};
 
-use super::{flaw::Flaw, request::schema_text};
+use super::request::schema_text;
 use crate::{
     Loss, LossRule,
-    raw::{Fields, Object, items, string, write_array},
+    codec::Flaw,
+    codec::raw::{Fields, Object, items, string, write_array},
 };
 
 /// Tools that are an object under the name of their kind, with name and description in it.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tower_agent_core::Usage;
 
-use crate::raw::{Fields, Object};
+use crate::codec::raw::{Fields, Object};
 
 const INPUT_DETAILS: &str = "prompt_tokens_details";
 const OUTPUT_DETAILS: &str = "completion_tokens_details";

@@ -12,18 +12,15 @@ use tower_agent_core::{
     Role, RunBody, RunEvent, RunFinish, RunRequest, RunResponse, Str,
 };
 
-use super::request::check_for_agent;
-
 /// The run that a request asks for: its last message is the input, what came before is the conversation.
-pub(super) fn run_of(request: ModelRequest) -> Result<RunRequest, Error> {
-    check_for_agent(&request)?;
+pub(super) fn run_of(request: ModelRequest) -> RunRequest {
     let mut conversation = request.messages;
     let input: Conversation = conversation.make_mut().pop().into_iter().collect();
     let mut run = RunRequest::new(input).with_context(request.ctx);
     run.conversation = conversation;
     run.output = request.output;
     run.stream = request.stream;
-    Ok(run)
+    run
 }
 
 /// The run as a streamed reply.
