@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | [`run_router`] | `POST /v1/runs`: JSON in, the events of the run out |
 //! | [`chat_router`] | `POST /v1/chat/completions`, `GET /v1/models`: OpenAI's API, for agents and for model stacks |
+//! | [`messages_router`] | `POST /v1/messages`: Anthropic's API, for the same |
 //! | [`stack_router`] | `GET /stack`: what the stacks are made of |
 //! | [`metrics_router`] | `GET /metrics`: Prometheus' text format |
 //! | [`health_router`] | `GET /healthz`, `GET /readyz` |
@@ -103,6 +104,7 @@ mod dialect;
 mod error;
 mod health;
 mod identity;
+mod messages;
 mod metrics;
 mod report;
 mod run;
@@ -115,6 +117,7 @@ pub use self::{
     error::ApiError,
     health::{HealthRouter, health_router},
     identity::Identity,
+    messages::{MessagesRouter, messages_router},
     metrics::metrics_router,
     models::Models,
     options::RUN_ID,
