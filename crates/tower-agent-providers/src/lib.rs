@@ -6,6 +6,7 @@
 //!
 //! | module | speaks to | flag |
 //! | --- | --- | --- |
+//! | [`anthropic`] | Anthropic, and servers of its messages | `anthropic` |
 //! | [`openai`] | any server of OpenAI's chat completions | `openai` (default) |
 //!
 //! The flag `tls` (default) adds https: rustls with ring, and the certificates that the operating system trusts.
@@ -15,8 +16,17 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[macro_use]
+mod transport;
+#[cfg(feature = "anthropic")]
+pub mod anthropic;
 #[cfg(feature = "openai")]
 pub mod openai;
 
+#[cfg(feature = "anthropic")]
+pub use self::anthropic::Anthropic;
 #[cfg(feature = "openai")]
 pub use self::openai::OpenAi;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub use self::transport::{BuildError, ResponseFuture};

@@ -5,6 +5,7 @@
 //!
 //! | module | dialect | flag |
 //! | --- | --- | --- |
+//! | [`anthropic_messages`] | Anthropic's messages | `anthropic-messages` |
 //! | [`openai_chat`] | OpenAI's chat completions | `openai-chat` (default) |
 //! | [`sse`] | server-sent events, which streamed dialects are made of | always |
 //!
@@ -22,12 +23,16 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(feature = "anthropic-messages", feature = "openai-chat"))]
+mod codec;
 mod loss;
-#[cfg(feature = "openai-chat")]
-mod raw;
 pub mod sse;
 
+#[cfg(feature = "anthropic-messages")]
+pub mod anthropic_messages;
 #[cfg(feature = "openai-chat")]
 pub mod openai_chat;
 
+#[cfg(any(feature = "anthropic-messages", feature = "openai-chat"))]
+pub use self::codec::{ApiError, Stamp};
 pub use self::loss::{Encoded, Loss, LossRule};

@@ -80,7 +80,6 @@ mod content;
 mod decoder;
 mod encoder;
 mod error;
-mod flaw;
 mod media;
 mod merge;
 mod message;
@@ -90,10 +89,12 @@ mod tool;
 mod tool_call;
 mod usage;
 
+pub use crate::codec::{ApiError, Stamp};
+
 pub use self::{
     decoder::Decoder,
     encoder::Encoder,
-    error::{ApiError, decode_error, encode_error},
-    reply::{Stamp, decode_reply, encode_reply},
+    error::{decode_error, encode_error},
+    reply::{decode_reply, encode_reply},
     request::{ask_for_usage, asks_for_usage, decode_request, encode_request},
 };

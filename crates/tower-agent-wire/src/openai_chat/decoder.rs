@@ -7,12 +7,13 @@ use tower_agent_core::{
 
 use super::{
     calls::{Calls, Piece},
-    error,
-    flaw::Flaw,
-    merge, usage,
+    error, merge, usage,
 };
 use crate::{
-    raw::{self, Fields, NULL, items},
+    codec::{
+        Flaw, cut_off,
+        raw::{self, Fields, NULL, items},
+    },
     sse::{Event, ParseError, Parser},
 };
 
@@ -319,10 +320,8 @@ impl Decoder {
             return;
         }
         if !is_complete {
-            let text = "the provider's stream broke off before the reply was complete";
-            let error = Error::new(ErrorKind::Protocol, text)
-                .with_model_text("The model's reply broke off before it was complete.");
-            return self.fail(error);
+            let what = "the provider's stream broke off before the reply was complete";
+            return self.fail(cut_off(what));
         }
         self.is_over = true;
         if let Some(extra) = self.reasoning.take() {

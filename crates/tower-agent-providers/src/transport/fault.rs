@@ -3,9 +3,7 @@
 use std::error::Error as StdError;
 
 use tower_agent_core::{Effect, Error, ErrorKind, Str};
-use tower_agent_wire::openai_chat::ApiError;
-
-use super::NAME;
+use tower_agent_wire::ApiError;
 
 /// An error before there was an answer.
 pub(super) fn of_send(error: reqwest::Error) -> Error {
@@ -36,13 +34,12 @@ pub(super) fn of_body(error: reqwest::Error) -> Error {
 
 pub(super) fn too_large(limit: usize) -> Error {
     Error::new(ErrorKind::Protocol, format!("the provider's reply has more than {limit} bytes"))
-        .with_layer(NAME)
 }
 
 fn with_cause(kind: ErrorKind, what: &str, error: reqwest::Error) -> Error {
     let error = error.without_url();
     let text = format!("{what}: {}", root(&error));
-    Error::new(kind, text).with_layer(NAME).with_source(error)
+    Error::new(kind, text).with_source(error)
 }
 
 /// The innermost cause says what happened; those around it say who passed it on.

@@ -12,18 +12,20 @@ use tower_agent_core::{
     Role, RunBody, RunEvent, RunFinish, RunRequest, RunResponse, Str,
 };
 
-use super::request::check_for_agent;
-
 /// The run that a request asks for: its last message is the input, what came before is the conversation.
-pub(super) fn run_of(request: ModelRequest) -> Result<RunRequest, Error> {
-    check_for_agent(&request)?;
+///
+/// What a client says as an operator is part of the conversation, as the agent has instructions of its own.
+pub(super) fn run_of(request: ModelRequest) -> RunRequest {
     let mut conversation = request.messages;
     let input: Conversation = conversation.make_mut().pop().into_iter().collect();
+    if let Some(text) = request.instructions.filter(|text| !text.is_empty()) {
+        conversation.make_mut().insert(0, Message::system(text));
+    }
     let mut run = RunRequest::new(input).with_context(request.ctx);
     run.conversation = conversation;
     run.output = request.output;
     run.stream = request.stream;
-    Ok(run)
+    run
 }
 
 /// The run as a streamed reply.

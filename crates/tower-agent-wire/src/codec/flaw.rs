@@ -6,13 +6,13 @@ use super::ApiError;
 
 /// What is wrong with a body, and at which field.
 #[derive(Debug)]
-pub(super) struct Flaw {
+pub(crate) struct Flaw {
     field: Cow<'static, str>,
     reason: Cow<'static, str>,
 }
 
 impl Flaw {
-    pub(super) fn new(
+    pub(crate) fn new(
         field: impl Into<Cow<'static, str>>,
         reason: impl Into<Cow<'static, str>>,
     ) -> Self {
@@ -20,7 +20,7 @@ impl Flaw {
     }
 
     /// Puts the flaw into the item of a list.
-    pub(super) fn at(self, list: &str, index: usize) -> Self {
+    pub(crate) fn at(self, list: &str, index: usize) -> Self {
         let field = if self.field.is_empty() {
             format!("{list}[{index}]")
         } else {
@@ -38,7 +38,7 @@ impl Flaw {
     }
 
     /// The flaw as the fault of a client.
-    pub(super) fn in_request(self) -> Error {
+    pub(crate) fn in_request(self) -> Error {
         let text = self.text();
         let param = (!self.field.is_empty()).then(|| self.field.into_owned().into());
         Error::new(ErrorKind::InvalidArguments, format!("the request is invalid: {text}"))
@@ -47,11 +47,17 @@ impl Flaw {
     }
 
     /// The flaw as the fault of a provider.
-    pub(super) fn in_reply(self) -> Error {
+    pub(crate) fn in_reply(self) -> Error {
         Error::new(
             ErrorKind::Protocol,
             format!("the provider's reply is malformed: {}", self.text()),
         )
         .with_model_text("The model's reply was malformed.")
     }
+}
+
+/// A reply that ended before it said that it was complete.
+pub(crate) fn cut_off(what: &'static str) -> Error {
+    Error::new(ErrorKind::Protocol, what)
+        .with_model_text("The model's reply broke off before it was complete.")
 }

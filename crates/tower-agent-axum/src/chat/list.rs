@@ -9,7 +9,7 @@ use axum::{
 use http::{StatusCode, header};
 use serde::Serialize;
 
-use super::ChatRouter;
+use super::Catalogue;
 use crate::ApiError;
 
 #[derive(Serialize)]
@@ -27,8 +27,8 @@ struct List<'a> {
 }
 
 impl<'a> Model<'a> {
-    fn of(router: &ChatRouter, id: &'a str) -> Self {
-        Self { id, object: "model", created: router.created, owned_by: "tower-agent" }
+    fn of(catalogue: &Catalogue, id: &'a str) -> Self {
+        Self { id, object: "model", created: catalogue.created, owned_by: "tower-agent" }
     }
 }
 
@@ -38,24 +38,24 @@ pub(super) fn unknown(model: &str) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "model_not_found", text).with_param("model")
 }
 
-pub(super) async fn list(State(router): State<Arc<ChatRouter>>, request: Request) -> Response {
-    if let Err(refusal) = router.options.identify.find(request.into_parts().0).await {
+pub(super) async fn list(State(catalogue): State<Arc<Catalogue>>, request: Request) -> Response {
+    if let Err(refusal) = catalogue.host.options.identify.find(request.into_parts().0).await {
         return refusal;
     }
-    let data = router.targets.iter().map(|(id, _)| Model::of(&router, id)).collect();
+    let data = catalogue.host.models.ids().map(|id| Model::of(&catalogue, id)).collect();
     json(&List { object: "list", data })
 }
 
 pub(super) async fn one(
-    State(router): State<Arc<ChatRouter>>,
+    State(catalogue): State<Arc<Catalogue>>,
     Path(id): Path<String>,
     request: Request,
 ) -> Response {
-    if let Err(refusal) = router.options.identify.find(request.into_parts().0).await {
+    if let Err(refusal) = catalogue.host.options.identify.find(request.into_parts().0).await {
         return refusal;
     }
-    match router.targets.iter().find(|(name, _)| *name == id) {
-        Some((name, _)) => json(&Model::of(&router, name)),
+    match catalogue.host.models.ids().find(|name| **name == id) {
+        Some(name) => json(&Model::of(&catalogue, name)),
         None => unknown(&id).into_response(),
     }
 }

@@ -4,25 +4,24 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use reqwest::redirect::Policy;
 use tower_agent_core::{BoxError, Secret};
 
-use super::{Inner, OpenAi};
+use super::{Dialect, Inner};
 
-/// Makes an [`OpenAi`] model.
+/// What the builders of all models have in common.
 #[must_use]
-pub struct Builder {
+pub(crate) struct Settings {
     base_url: String,
     headers: HeaderMap,
     key: Option<Secret>,
     fault: Option<BuildError>,
     client: Option<reqwest::Client>,
-    connect_timeout: Duration,
-    read_timeout: Duration,
-    env_proxy: bool,
-    stream_usage: bool,
-    reply_limit: usize,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) read_timeout: Duration,
+    pub(crate) env_proxy: bool,
+    pub(crate) reply_limit: usize,
 }
 
-impl Builder {
-    pub(super) fn new(base_url: String) -> Self {
+impl Settings {
+    pub(crate) fn new(base_url: String) -> Self {
         let json = HeaderValue::from_static("application/json");
         Self {
             base_url,
@@ -33,25 +32,22 @@ impl Builder {
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(600),
             env_proxy: false,
-            stream_usage: true,
             reply_limit: 64 << 20,
         }
     }
 
-    /// Sends a key as `Authorization: Bearer`.
-    pub fn api_key(mut self, key: impl Into<Secret>) -> Self {
-        let key = key.into();
-        let value = format!("Bearer {}", key.expose());
+    /// Sends a key in a header, and keeps it out of everything that is told of an answer.
+    pub(crate) fn key(&mut self, name: HeaderName, scheme: &str, key: Secret) {
+        let value = format!("{scheme}{}", key.expose());
         self.key = Some(key);
-        self.header(header::AUTHORIZATION, value)
+        self.header(name, value);
     }
 
-    /// Sends a header; its value is treated as confidential.
-    pub fn header(
-        mut self,
+    pub(crate) fn header(
+        &mut self,
         name: impl TryInto<HeaderName, Error: Into<http::Error>>,
         value: impl TryInto<HeaderValue, Error: Into<http::Error>>,
-    ) -> Self {
+    ) {
         match (name.try_into(), value.try_into()) {
             (Ok(name), Ok(mut value)) => {
                 value.set_sensitive(true);
@@ -65,79 +61,39 @@ impl Builder {
                 self.fault = Some(BuildError::header("a header's value is invalid", error))
             }
         }
-        self
     }
 
-    /// How long a connection may take; 10 seconds without this.
-    pub const fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.connect_timeout = limit;
-        self
-    }
-
-    /// How long the server may be silent, before its answer or inside it; 10 minutes without this.
-    ///
-    /// It guards against connections that died unseen. Limits of a call belong into a layer.
-    pub const fn read_timeout(mut self, limit: Duration) -> Self {
-        self.read_timeout = limit;
-        self
-    }
-
-    /// Whether `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` count; they do not without this.
-    pub const fn env_proxy(mut self, allow: bool) -> Self {
-        self.env_proxy = allow;
-        self
-    }
-
-    /// Whether to ask for the usage of streamed replies; on without this. Some older servers refuse the option.
-    pub const fn stream_usage(mut self, ask: bool) -> Self {
-        self.stream_usage = ask;
-        self
-    }
-
-    /// How many bytes a reply may have, whole or streamed; 64 MiB without this.
-    pub const fn reply_limit(mut self, bytes: usize) -> Self {
-        self.reply_limit = bytes;
-        self
-    }
-
-    /// Uses a client of your own, for proxies or certificates. Then time-outs, redirects and proxies are its affair:
-    /// switch redirects off there.
-    pub fn client(mut self, client: reqwest::Client) -> Self {
+    pub(crate) fn client(&mut self, client: reqwest::Client) {
         self.client = Some(client);
-        self
     }
 
-    /// Finishes the model. Nothing is sent.
-    ///
-    /// # Errors
-    /// When the URL or a header is invalid, or https is not available.
-    pub fn build(mut self) -> Result<OpenAi, BuildError> {
+    pub(crate) fn build<D: Dialect>(mut self, dialect: D) -> Result<Arc<Inner<D>>, BuildError> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
         }
-        let url = self.url()?;
+        let url = self.url(D::PATH)?;
         let client = match self.client.take() {
             Some(client) => client,
             None => self.own_client(&url)?,
         };
-        Ok(OpenAi(Arc::new(Inner {
+        Ok(Arc::new(Inner {
+            dialect,
             client,
             url,
             headers: self.headers,
             key: self.key,
-            stream_usage: self.stream_usage,
             reply_limit: self.reply_limit,
-        })))
+        }))
     }
 
-    fn url(&self) -> Result<reqwest::Url, BuildError> {
+    fn url(&self, segments: &[&str]) -> Result<reqwest::Url, BuildError> {
         let mut url = reqwest::Url::parse(&self.base_url)
             .map_err(|error| BuildError::new("the base URL is invalid", error.into()))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(BuildError::because("the base URL is neither http nor https"));
         }
         match url.path_segments_mut() {
-            Ok(mut path) => drop(path.pop_if_empty().extend(["chat", "completions"])),
+            Ok(mut path) => drop(path.pop_if_empty().extend(segments)),
             Err(()) => return Err(BuildError::because("the base URL has no path")),
         }
         Ok(url)
@@ -180,14 +136,13 @@ fn with_tls(
     Ok(client)
 }
 
-impl fmt::Debug for Builder {
+impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
+        f.debug_struct("Settings")
             .field("headers", &self.headers)
             .field("connect_timeout", &self.connect_timeout)
             .field("read_timeout", &self.read_timeout)
             .field("env_proxy", &self.env_proxy)
-            .field("stream_usage", &self.stream_usage)
             .field("reply_limit", &self.reply_limit)
             .finish_non_exhaustive()
     }

@@ -6,24 +6,23 @@ use std::{
 use futures_core::Stream;
 use http_body::Body;
 use tower_agent_core::{Error, ModelEvent, Str};
-use tower_agent_wire::openai_chat::Decoder;
 
-use super::{NAME, fault};
+use super::{Decode, Dialect, fault};
 
 /// The events of a streamed answer.
 ///
 /// The body is dropped with the last event, so that a connection is never held by a stream that nobody drops.
-pub(super) struct Events {
+pub(super) struct Events<D: Dialect> {
     body: Option<reqwest::Body>,
-    decoder: Decoder,
+    decoder: D::Decoder,
     request_id: Option<Str>,
     left: usize,
     limit: usize,
 }
 
-impl Events {
+impl<D: Dialect> Events<D> {
     pub(super) fn new(body: reqwest::Body, request_id: Option<Str>, limit: usize) -> Self {
-        Self { body: Some(body), decoder: Decoder::new(), request_id, left: limit, limit }
+        Self { body: Some(body), decoder: D::Decoder::default(), request_id, left: limit, limit }
     }
 
     /// Reads on. An error after the provider said why it stopped costs nothing but a late usage.
@@ -52,11 +51,11 @@ impl Events {
     }
 
     fn dress(&self, error: Error) -> Error {
-        fault::with_request_id(error.with_layer(NAME), self.request_id.as_ref())
+        fault::with_request_id(error.with_layer(D::NAME), self.request_id.as_ref())
     }
 }
 
-impl Stream for Events {
+impl<D: Dialect> Stream for Events<D> {
     type Item = Result<ModelEvent, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
