@@ -6,6 +6,7 @@
 //! | module | dialect | flag |
 //! | --- | --- | --- |
 //! | [`openai_chat`] | OpenAI's chat completions | `openai-chat` (default) |
+//! | [`openai_responses`] | OpenAI's Responses | `openai-responses` |
 //! | [`sse`] | server-sent events, which streamed dialects are made of | always |
 //!
 //! # What comes back unchanged
@@ -22,14 +23,18 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "openai-chat")]
+#[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
 mod codec;
 mod loss;
+#[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
+mod openai_error;
 pub mod sse;
 
 #[cfg(feature = "openai-chat")]
 pub mod openai_chat;
+#[cfg(feature = "openai-responses")]
+pub mod openai_responses;
 
-#[cfg(feature = "openai-chat")]
+#[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
 pub use self::codec::{ApiError, Stamp};
 pub use self::loss::{Encoded, Loss, LossRule};

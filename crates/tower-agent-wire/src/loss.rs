@@ -34,6 +34,16 @@ pub enum LossRule {
     PartInReply,
     /// Fields in an `extra` that this place of the dialect cannot carry.
     Extra,
+    /// Names of speakers.
+    Name,
+    /// Reasoning goes back only to the provider that it came from.
+    Reasoning,
+    /// A sampling parameter that the dialect does not have.
+    Sampling,
+    /// Why the model stopped, in a word that the dialect does not have; it says "completed" instead.
+    FinishReason,
+    /// An event of another dialect.
+    Event,
     /// An `extra` or an opaque part that is not the JSON it should be.
     NotJson,
 }
@@ -47,6 +57,11 @@ impl LossRule {
             Self::MediaSource => "media_source",
             Self::PartInReply => "part_in_reply",
             Self::Extra => "extra",
+            Self::Name => "name",
+            Self::Reasoning => "reasoning",
+            Self::Sampling => "sampling",
+            Self::FinishReason => "finish_reason",
+            Self::Event => "event",
             Self::NotJson => "not_json",
         }
     }
