@@ -31,7 +31,7 @@ pub use self::{
     decoder::Decoder,
     encoder::Encoder,
     reply::{decode_reply, encode_reply},
-    request::{decode_request, encode_request},
+    request::{decode_request, encode_request, store_nothing},
 };
 pub use crate::{
     codec::{ApiError, Stamp},

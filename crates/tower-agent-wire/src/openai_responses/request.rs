@@ -83,6 +83,32 @@ fn read_output(fields: &mut Fields<'_>) -> Option<OutputFormat> {
     Some(output)
 }
 
+/// Asks a provider to store nothing, and to give its thoughts back encrypted, without which it could not go on from
+/// them; unless the request says otherwise.
+///
+/// ```
+/// use tower_agent_core::ModelRequest;
+/// use tower_agent_wire::openai_responses::store_nothing;
+///
+/// let mut request = ModelRequest::default();
+/// store_nothing(&mut request);
+/// assert_eq!(request.extra.unwrap().as_str(), r#"{"store":false,"include":["reasoning.encrypted_content"]}"#);
+/// ```
+pub fn store_nothing(request: &mut ModelRequest) {
+    let extra = request.extra.take();
+    let Some(mut fields) = Fields::of(extra.as_ref()) else {
+        request.extra = extra;
+        return;
+    };
+    if fields.get("store").is_none() {
+        fields.set("store", "false");
+    }
+    if fields.get("store") == Some("false") && fields.get("include").is_none() {
+        fields.set("include", r#"["reasoning.encrypted_content"]"#);
+    }
+    request.extra = fields.to_extra();
+}
+
 /// Writes a request for a provider.
 ///
 /// # Errors
