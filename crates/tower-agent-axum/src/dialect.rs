@@ -72,6 +72,11 @@ pub(crate) trait Encode: Send + 'static {
         None
     }
 
+    /// The end of a stream that failed, where it depends on what was written before.
+    fn fail(&mut self, _: &ApiError) -> Option<Bytes> {
+        None
+    }
+
     fn finish(&mut self) -> Bytes;
     fn losses(&self) -> &[Loss];
 }

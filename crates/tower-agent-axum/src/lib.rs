@@ -7,6 +7,7 @@
 //! | [`run_router`] | `POST /v1/runs`: JSON in, the events of the run out |
 //! | [`chat_router`] | `POST /v1/chat/completions`, `GET /v1/models`: OpenAI's API, for agents and for model stacks |
 //! | [`messages_router`] | `POST /v1/messages`: Anthropic's API, for the same |
+//! | [`responses_router`] | `POST /v1/responses`: OpenAI's Responses, for the same |
 //! | [`stack_router`] | `GET /stack`: what the stacks are made of |
 //! | [`metrics_router`] | `GET /metrics`: Prometheus' text format |
 //! | [`health_router`] | `GET /healthz`, `GET /readyz` |
@@ -107,6 +108,7 @@ mod identity;
 mod messages;
 mod metrics;
 mod report;
+mod responses;
 mod run;
 mod serve;
 mod sse;
@@ -121,6 +123,7 @@ pub use self::{
     metrics::metrics_router,
     models::Models,
     options::RUN_ID,
+    responses::{ResponsesRouter, responses_router},
     run::{RunRouter, run_router},
     serve::{Serve, ServeFuture, serve},
     stack::stack_router,

@@ -50,7 +50,11 @@ impl<D: Dialect> Stream for Frames<D> {
                 Poll::Ready(None) => Some(cut_off()),
             };
             let last = match error {
-                Some(error) => D::error_event(&call.report(&error), &call.id.to_string()),
+                Some(error) => {
+                    let error = call.report(&error);
+                    let event = this.encoder.fail(&error);
+                    event.unwrap_or_else(|| D::error_event(&error, &call.id.to_string()))
+                }
                 None => this.encoder.finish(),
             };
             tell(this.encoder.losses());

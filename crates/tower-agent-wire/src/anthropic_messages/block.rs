@@ -119,7 +119,7 @@ pub(super) fn fits(part: &Part, losses: &mut Losses<'_>) -> bool {
     match part {
         // The provider refuses empty texts, and reasoning that it did not sign.
         Part::Text(part) => !part.text.is_empty() || part.extra.is_some(),
-        Part::Reasoning(part) => is_signed(part) || lose(losses, LossRule::UnsignedReasoning),
+        Part::Reasoning(part) => is_signed(part) || lose(losses, LossRule::Reasoning),
         Part::Opaque { json } => match kind_of(json) {
             Some(kind) => !is_foreign(&kind) || lose(losses, LossRule::Foreign),
             None => lose(losses, LossRule::NotJson),

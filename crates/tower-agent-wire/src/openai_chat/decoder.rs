@@ -7,13 +7,14 @@ use tower_agent_core::{
 
 use super::{
     calls::{Calls, Piece},
-    error, merge, usage,
+    merge, usage,
 };
 use crate::{
     codec::{
         Flaw, cut_off,
         raw::{self, Fields, NULL, items},
     },
+    openai_error,
     sse::{Event, ParseError, Parser},
 };
 
@@ -134,7 +135,7 @@ impl Decoder {
         let flaw = |reason| Flaw::new("chunk", reason).in_reply();
         let text = raw::check(data.as_bytes()).map_err(flaw)?;
         let fields = Fields::parse(text).ok_or_else(|| flaw("is no JSON object"))?;
-        if let Some(error) = error::in_chunk(&fields, event.name.as_deref()) {
+        if let Some(error) = openai_error::in_chunk(&fields, event.name.as_deref()) {
             return Err(error);
         }
         self.chunk(fields, text).map_err(Flaw::in_reply)

@@ -5,13 +5,14 @@ use tower_agent_core::{
     Error, FinishReason, Json, ModelEvent, Part, PartDelta, PartStart, ToolCallPart, Usage,
 };
 
-use super::{error, tool_call, usage};
+use super::{tool_call, usage};
 use crate::{
     Loss, LossRule, Stamp,
     codec::{
         Losses, cut_off, frame,
         raw::{Fields, NULL, Object, write_str},
     },
+    openai_error,
 };
 
 /// Writes a streamed reply for a client, event by event, as frames of server-sent events.
@@ -110,7 +111,7 @@ impl Encoder {
             return Bytes::new();
         }
         let mut out = Vec::new();
-        frame(&mut out, None, |out| out.extend_from_slice(&error::body(error)));
+        frame(&mut out, None, |out| out.extend_from_slice(&openai_error::body(error)));
         Bytes::from(out)
     }
 

@@ -3,13 +3,14 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use tower_agent_core::{Error, FinishReason, Reply};
 
-use super::{error, message, usage};
+use super::{message, usage};
 use crate::{
     Encoded, LossRule, Stamp,
     codec::{
         Flaw, Losses,
         raw::{self, Fields, NULL, Object, items, write_array},
     },
+    openai_error,
 };
 
 const OBJECT: &str = "\"chat.completion\"";
@@ -23,7 +24,7 @@ pub fn decode_reply(body: &[u8]) -> Result<Reply, Error> {
     let text = raw::check(body).map_err(|reason| Flaw::new("", reason).in_reply())?;
     let fields = Fields::parse(text)
         .ok_or_else(|| Flaw::new("", "the body is no JSON object").in_reply())?;
-    if let Some(error) = error::in_body(&fields) {
+    if let Some(error) = openai_error::in_body(&fields) {
         return Err(error);
     }
     read(fields).map_err(Flaw::in_reply)

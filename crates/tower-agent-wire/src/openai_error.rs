@@ -1,3 +1,5 @@
+//! Errors as OpenAI says them, in each of its dialects.
+
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
 use tower_agent_core::{Error, ErrorKind};
@@ -23,7 +25,7 @@ pub fn decode_error(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Err
 }
 
 /// The error inside a body or a chunk that has one in place of choices.
-pub(super) fn in_body(fields: &Fields<'_>) -> Option<Error> {
+pub(crate) fn in_body(fields: &Fields<'_>) -> Option<Error> {
     if matches!(fields.get("error"), None | Some(NULL)) {
         return None;
     }
@@ -36,15 +38,17 @@ fn error_of(said: ApiError) -> Error {
         .as_ref()
         .and_then(|code| code.parse().ok())
         .filter(|status| (400..600).contains(status));
+    let is_limited = said.code.as_deref() == Some("rate_limit_exceeded");
     let kind = match status {
         Some(429) => ErrorKind::RateLimited { retry_after: None },
+        None if is_limited => ErrorKind::RateLimited { retry_after: None },
         status => ErrorKind::Upstream { status },
     };
     broke(kind, said)
 }
 
 /// The error that a chunk is; a server may also say so by the name of the event.
-pub(super) fn in_chunk(fields: &Fields<'_>, name: Option<&str>) -> Option<Error> {
+pub(crate) fn in_chunk(fields: &Fields<'_>, name: Option<&str>) -> Option<Error> {
     let by_name = || (name == Some("error")).then(|| error_of(said_in(fields)));
     in_body(fields).or_else(by_name)
 }
@@ -81,7 +85,7 @@ pub fn encode_error(error: &Error) -> Response<Bytes> {
 }
 
 /// The error object of the dialect.
-pub(super) fn body(error: &Error) -> Vec<u8> {
+pub(crate) fn body(error: &Error) -> Vec<u8> {
     let said = error.extensions().get::<ApiError>();
     let (kind, code) = names_of(error.kind());
     let mut out = Vec::new();
