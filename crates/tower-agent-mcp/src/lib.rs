@@ -6,3 +6,9 @@
 //! | `server` | tool stacks and agents as MCP servers | `server` (default) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod convert;
+
+#[cfg(feature = "client")]
+#[cfg_attr(docsrs, doc(cfg(feature = "client")))]
+pub mod client;
