@@ -37,7 +37,11 @@ pub(crate) async fn run(shared: &Shared, call: ToolCall) -> Result<ToolOutput, E
             drop(shared.events.send(ServerEvent::Progress(progress)));
         })
         .await
-        .inspect_err(|error| shared.note(error))?;
+        .inspect_err(|error| {
+            if error.kind() == ErrorKind::Unavailable {
+                link.wire.changed.notify_one();
+            }
+        })?;
     read(shared, &call, &reply)
 }
 

@@ -188,10 +188,7 @@ async fn give_up(link: &Link, abandoned: &mut mpsc::UnboundedReceiver<Abandoned>
 /// Reads the tools again when they changed, or when a call found the server gone.
 async fn keep_list(shared: &Shared, link: &Link, server: &Arc<ServerInfo>) -> Error {
     loop {
-        tokio::select! {
-            () = link.wire.changed.notified() => {}
-            () = shared.suspect.notified() => {}
-        }
+        link.wire.changed.notified().await;
         if let Err(error) = list::refresh(shared, link, server).await {
             return error;
         }

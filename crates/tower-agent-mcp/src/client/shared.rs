@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{Notify, broadcast, watch};
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
-use tower_agent_core::{Error, ErrorKind, Str, Tools};
+use tower_agent_core::{Error, Str, Tools};
 
 use super::{
     Endpoint, Refused, ServerEvent, ServerInfo, Snapshot, Status,
@@ -22,8 +22,6 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) events: broadcast::Sender<ServerEvent>,
     pub(crate) stop: CancellationToken,
-    /// A call could not reach the server.
-    pub(crate) suspect: Notify,
     state: watch::Sender<Snapshot>,
     link: Mutex<Option<Link>>,
 }
@@ -36,7 +34,6 @@ impl Shared {
             options,
             events: broadcast::channel(EVENTS).0,
             stop: CancellationToken::new(),
-            suspect: Notify::new(),
             state: watch::Sender::default(),
             link: Mutex::default(),
         }
@@ -65,13 +62,6 @@ impl Shared {
 
     pub(crate) fn patience(&self, deadline: Option<std::time::Instant>) -> Patience {
         Patience { idle: self.options.idle, total: self.options.total, deadline }
-    }
-
-    /// A call that could not reach the server is a reason to look after it.
-    pub(crate) fn note(&self, error: &Error) {
-        if error.kind() == ErrorKind::Unavailable {
-            self.suspect.notify_one();
-        }
     }
 
     pub(crate) fn publish(

@@ -22,7 +22,7 @@ const SIGNALS: usize = 256;
 pub(crate) struct Wire {
     /// Every report of progress, of all calls.
     pub(crate) progress: broadcast::Sender<ProgressNotificationParam>,
-    /// The server said that its tools changed.
+    /// The server said that its tools changed, or a call could not reach it: the list is to be read again.
     pub(crate) changed: Notify,
     /// The server sends nothing any more.
     pub(crate) closed: CancellationToken,
