@@ -13,11 +13,14 @@ mod lines;
 mod list;
 mod options;
 mod raw;
+mod raw_http;
 mod service;
 mod session;
 mod shared;
 mod snapshot;
 mod tap;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub use self::{
     answers::{Answers, RequestMeta},

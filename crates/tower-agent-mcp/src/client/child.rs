@@ -158,7 +158,7 @@ impl Child {
             lines: Lines::new(stdout, stdin, max),
             process,
             last_words,
-            _stderr: stderr_reader,
+            stderr: stderr_reader,
             grace: self.grace,
         })
     }
@@ -237,7 +237,7 @@ pub(crate) struct Running {
     lines: Lines<ChildStdout>,
     process: Process,
     pub(crate) last_words: LastWords,
-    _stderr: JoinSet<()>,
+    stderr: JoinSet<()>,
     grace: Duration,
 }
 
@@ -259,7 +259,10 @@ impl Transport<RoleClient> for Running {
     async fn close(&mut self) -> io::Result<()> {
         let gentle = async {
             self.lines.close().await?;
-            self.process.child.wait().await
+            let status = self.process.child.wait().await;
+            // What it started may hold the stream open, and is ended like a server that does not end.
+            while self.stderr.join_next().await.is_some() {}
+            status
         };
         match tokio::time::timeout(self.grace, gentle).await {
             Ok(status) => tracing::debug!(status = %status?, "a server ended"),

@@ -1,6 +1,6 @@
 //! A connection from the greeting to its end, and the keeper that opens the next one.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use rmcp::{
     ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient,
@@ -8,7 +8,7 @@ use rmcp::{
         CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig,
         Implementation, ProtocolVersion, SubscriptionFilter, TASKS_EXTENSION_ID,
     },
-    service::{ClientInitializeError, QuitReason, RunningService},
+    service::{ClientInitializeError, RunningService},
     transport::Transport,
 };
 use tokio::{sync::mpsc, time::timeout};
@@ -25,6 +25,9 @@ use super::{
     shared::Shared,
     tap::{Tap, Wire},
 };
+
+/// How long a connection may take to end.
+const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Answers what a server asks of a client: nothing that a person would have to decide.
 pub(crate) struct Host(ClientConfig);
@@ -74,19 +77,20 @@ impl Session {
     }
 
     /// Serves the connection until it ends, and says why it did.
-    async fn serve(self, shared: &Shared) -> Str {
-        let Self { running, mut abandoned, link, server } = self;
-        let subscription = subscribe(&link, &server);
+    async fn serve(&mut self, shared: &Shared) -> Str {
+        let Self { abandoned, link, server, .. } = self;
         tokio::select! {
-            quit = running.waiting() => match quit {
-                Ok(QuitReason::Cancelled) => "the connection was closed".into(),
-                Ok(_) => "the server ended the connection".into(),
-                Err(error) => error.to_string().into(),
-            },
             () = link.wire.closed.cancelled() => "the server ended the connection".into(),
-            () = give_up(&link, &mut abandoned) => "the connection was closed".into(),
-            error = keep_list(shared, &link, &server) => error.to_string().into(),
-            never = subscription => match never {},
+            () = give_up(link, abandoned) => "the connection was closed".into(),
+            error = keep_list(shared, link, server) => error.to_string().into(),
+            never = subscribe(link, server) => match never {},
+        }
+    }
+
+    /// Says good-bye, as far as the server lets us.
+    async fn close(mut self) {
+        if let Err(error) = self.running.close_with_timeout(FAREWELL).await {
+            tracing::debug!(%error, server = %self.link.server, "closing a connection failed");
         }
     }
 }
@@ -144,7 +148,7 @@ async fn start(shared: &Shared, mode: ClientLifecycleMode) -> Result<Session, St
             let words = running.last_words.clone();
             over(shared, running, mode, Some(words)).await
         }
-        Endpoint::Http(http) => over(shared, http.open(max), mode, None).await,
+        Endpoint::Http(http) => over(shared, http.open(max).map_err(unopened)?, mode, None).await,
         Endpoint::Streams(streams) => {
             let (read, write) = streams.open().await.map_err(unopened)?;
             over(shared, Lines::new(read, write, max), mode, None).await
@@ -212,11 +216,10 @@ async fn subscribe(link: &Link, server: &ServerInfo) -> std::convert::Infallible
 pub(crate) async fn keep(shared: Arc<Shared>, first: Session) {
     let mut session = first;
     loop {
-        let closing = session.running.cancellation_token();
         let why = tokio::select! {
             why = session.serve(&shared) => why,
             () = shared.stop.cancelled() => {
-                closing.cancel();
+                session.close().await;
                 return shared.close("the client was closed");
             }
         };

@@ -1,6 +1,8 @@
 //! A server that says exactly what a test lets it say.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub(crate) mod real;
+
 use std::io;
 
 use serde_json::{Value, json};
