@@ -14,6 +14,7 @@ mod list;
 mod options;
 mod raw;
 mod raw_http;
+mod servers;
 mod service;
 mod session;
 mod shared;
@@ -30,6 +31,7 @@ pub use self::{
     events::{Log, OnProgress, Progress, ServerEvent},
     http::Http,
     options::{Backoff, Limits, Protocol},
+    servers::{Servers, ServersFuture},
     service::{McpClient, ResponseFuture},
     snapshot::{Refused, ServerInfo, Snapshot, Status},
 };

@@ -1,5 +1,6 @@
 //! A server that is a process of its own: this file, run once more.
-#![cfg(all(test, unix))]
+#![cfg(test)]
+#![cfg(unix)]
 
 mod client_support;
 

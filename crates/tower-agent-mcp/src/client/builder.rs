@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use tower_agent_core::{Error, ErrorKind, Str};
 
+use crate::pins::Pins;
+
 use super::{
     Backoff, Endpoint, Limits, McpClient, Protocol, fault, options::Options, shared::Shared,
 };
@@ -13,11 +15,12 @@ pub struct Builder {
     name: Str,
     endpoint: Endpoint,
     options: Options,
+    pins: Option<Pins>,
 }
 
 impl Builder {
     pub(crate) fn new(name: Str, endpoint: Endpoint) -> Self {
-        Self { name, endpoint, options: Options::default() }
+        Self { name, endpoint, options: Options::default(), pins: None }
     }
 
     /// Which generation of the protocol to speak; whichever the server knows unless set.
@@ -56,6 +59,13 @@ impl Builder {
         self
     }
 
+    /// Pins the definitions of the tools when they are first seen, and keeps out what changes; see [`pins`](crate::pins).
+    /// Nothing is pinned unless set.
+    pub fn pins(mut self, pins: Pins) -> Self {
+        self.pins = Some(pins);
+        self
+    }
+
     /// What the server is told about who calls; `tower-agent` and its version unless set.
     pub fn client_info(mut self, name: impl Into<Str>, version: impl Into<Str>) -> Self {
         self.options.client = (name.into(), version.into());
@@ -79,14 +89,17 @@ impl Builder {
     ///
     /// # Errors
     /// When the server cannot be reached, speaks no generation of the protocol that this client does, or is not ready
-    /// in time; when the name is not made of ASCII letters, digits, `-` and `_`.
+    /// in time; when the name is not made of ASCII letters, digits, `-` and single `_`, or ends with a `_`.
     pub async fn connect(self) -> Result<McpClient, Error> {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        if self.name.is_empty() || !self.name.chars().all(fits) {
+        let name = &*self.name;
+        // So that no two pairs of a server and a tool have one name with a prefix.
+        let is_clear = !name.contains("__") && !name.ends_with('_');
+        if name.is_empty() || !name.chars().all(fits) || !is_clear {
             let what =
-                format!("`{}` cannot name a server: use letters, digits, `-` and `_`", self.name);
+                format!("`{name}` cannot name a server: use letters, digits, `-` and single `_`");
             return Err(fault::error(ErrorKind::Other, what));
         }
-        McpClient::open(Shared::new(self.name, self.endpoint, self.options)).await
+        McpClient::open(Shared::new(self.name, self.endpoint, self.options, self.pins)).await
     }
 }

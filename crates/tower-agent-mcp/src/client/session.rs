@@ -20,7 +20,7 @@ use super::{
     exchange::{Abandoned, Link},
     fault,
     lines::Lines,
-    list,
+    list::Listing,
     options::Options,
     shared::Shared,
     tap::{Tap, Wire},
@@ -57,8 +57,9 @@ impl Host {
 pub(crate) struct Session {
     running: RunningService<RoleClient, Host>,
     abandoned: mpsc::UnboundedReceiver<Abandoned>,
-    pub(crate) link: Link,
-    pub(crate) server: Arc<ServerInfo>,
+    link: Link,
+    server: Arc<ServerInfo>,
+    listing: Option<Listing>,
 }
 
 impl Session {
@@ -66,8 +67,8 @@ impl Session {
     pub(crate) async fn open(shared: &Shared) -> Result<Self, Error> {
         let limit = shared.options.connect;
         let opening = async {
-            let session = greet(shared).await?;
-            list::refresh(shared, &session.link, &session.server).await?;
+            let mut session = greet(shared).await?;
+            session.listing = Some(Listing::read(shared, &session.link, &session.server).await?);
             Ok(session)
         };
         timeout(limit, opening).await.unwrap_or_else(|_| {
@@ -78,11 +79,11 @@ impl Session {
 
     /// Serves the connection until it ends, and says why it did.
     async fn serve(&mut self, shared: &Shared) -> Str {
-        let Self { abandoned, link, server, .. } = self;
+        let Self { abandoned, link, server, listing, .. } = self;
         tokio::select! {
             () = link.wire.closed.cancelled() => "the server ended the connection".into(),
             () = give_up(link, abandoned) => "the connection was closed".into(),
-            error = keep_list(shared, link, server) => error.to_string().into(),
+            error = keep_list(shared, link, server, listing) => error.to_string().into(),
             never = subscribe(link, server) => match never {},
         }
     }
@@ -175,7 +176,7 @@ where
     let server = running.peer_info().map(|info| ServerInfo::from(&*info)).unwrap_or_default();
     let link =
         Link { server: shared.name.clone(), peer: running.peer().clone(), wire, abandoned: sender };
-    Ok(Session { running, abandoned, link, server: Arc::new(server) })
+    Ok(Session { running, abandoned, link, server: Arc::new(server), listing: None })
 }
 
 /// Tells the server which requests nobody waits for.
@@ -189,12 +190,33 @@ async fn give_up(link: &Link, abandoned: &mut mpsc::UnboundedReceiver<Abandoned>
     }
 }
 
-/// Reads the tools again when they changed, or when a call found the server gone.
-async fn keep_list(shared: &Shared, link: &Link, server: &Arc<ServerInfo>) -> Error {
+/// Asks about changed tools, and reads the list again when the server says that it changed or a call found it gone.
+async fn keep_list(
+    shared: &Shared,
+    link: &Link,
+    server: &Arc<ServerInfo>,
+    listing: &mut Option<Listing>,
+) -> Error {
     loop {
-        link.wire.changed.notified().await;
-        if let Err(error) = list::refresh(shared, link, server).await {
-            return error;
+        let settle = async {
+            match listing {
+                Some(listing) => listing.settle(shared, link).await,
+                None => Ok(()),
+            }
+        };
+        let changed = link.wire.changed.notified();
+        tokio::pin!(changed);
+        tokio::select! {
+            // What is being asked about may not be there any more.
+            () = &mut changed => {}
+            settled = settle => match settled {
+                Ok(()) => changed.await,
+                Err(error) => return error,
+            },
+        }
+        match Listing::read(shared, link, server).await {
+            Ok(read) => *listing = Some(read),
+            Err(error) => return error,
         }
     }
 }

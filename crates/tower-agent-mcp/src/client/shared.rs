@@ -12,6 +12,7 @@ use super::{
     fault,
     options::Options,
 };
+use crate::pins::Pins;
 
 /// How many events may wait for a reader before the oldest are lost to it.
 const EVENTS: usize = 256;
@@ -20,6 +21,7 @@ pub(crate) struct Shared {
     pub(crate) name: Str,
     pub(crate) endpoint: Endpoint,
     pub(crate) options: Options,
+    pub(crate) pins: Option<Pins>,
     pub(crate) events: broadcast::Sender<ServerEvent>,
     pub(crate) stop: CancellationToken,
     state: watch::Sender<Snapshot>,
@@ -27,11 +29,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(name: Str, endpoint: Endpoint, options: Options) -> Self {
+    pub(crate) fn new(name: Str, endpoint: Endpoint, options: Options, pins: Option<Pins>) -> Self {
         Self {
             name,
             endpoint,
             options,
+            pins,
             events: broadcast::channel(EVENTS).0,
             stop: CancellationToken::new(),
             state: watch::Sender::default(),

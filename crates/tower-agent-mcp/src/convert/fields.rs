@@ -50,6 +50,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Keeps the fields of these names.
+    pub(crate) fn keep(&mut self, names: &[&str]) {
+        self.0.retain(|(name, _)| names.contains(&&**name));
+    }
+
     fn to_text(&self) -> Option<String> {
         if self.0.is_empty() {
             return None;

@@ -43,6 +43,13 @@ pub(crate) fn tool(json: &Json) -> Result<ToolSpec, Flaw> {
     Ok(spec)
 }
 
+/// An object without any fields but these.
+pub(crate) fn pick(json: &Json, names: &[&str]) -> Json {
+    let mut fields = Fields::parse(json.as_str()).unwrap_or_default();
+    fields.keep(names);
+    fields.into_extra().unwrap_or_else(Json::object)
+}
+
 fn schema(raw: &str) -> Option<Json> {
     Some(Json::from_text(raw)).filter(Json::is_object)
 }

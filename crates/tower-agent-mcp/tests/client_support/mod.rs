@@ -141,6 +141,15 @@ pub(crate) async fn connect_with(
     tools: Value,
     edit: impl FnOnce(Builder) -> Builder,
 ) -> (McpClient, Server, Doorway) {
+    connect_as("fake", tools, edit).await
+}
+
+/// A client that has a name of its own.
+pub(crate) async fn connect_as(
+    name: &str,
+    tools: Value,
+    edit: impl FnOnce(Builder) -> Builder,
+) -> (McpClient, Server, Doorway) {
     let (streams, mut doorway) = door();
     let serve = async {
         let mut server = doorway.recv().await.unwrap();
@@ -148,7 +157,7 @@ pub(crate) async fn connect_with(
         server.list(tools).await;
         server
     };
-    let builder = edit(McpClient::builder("fake", streams));
+    let builder = edit(McpClient::builder(name, streams));
     let (client, server) = tokio::join!(builder.connect(), serve);
     (client.unwrap(), server, doorway)
 }
