@@ -11,8 +11,8 @@ use rmcp::transport::streamable_http_server::{
 };
 use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 use tower::ServiceExt;
-use tower_agent_core::{ErrorKind, ToolCall};
-use tower_agent_mcp::client::{Backoff, Http, McpClient, Protocol, ServerEvent, Status};
+use tower_agent_core::{Content, ErrorKind, ToolCall};
+use tower_agent_mcp::client::{Backoff, Http, Limits, McpClient, Protocol, ServerEvent, Status};
 
 struct Host {
     url: String,
@@ -135,4 +135,83 @@ async fn who_may_not_come_in_is_told_so() {
     let error = McpClient::builder("real", server).connect().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unauthorized, "{error}");
     assert!(!format!("{error:?}").contains("stale"));
+}
+
+/// A server of 2025-11-25 that sends just these results, as bodies or as streams of events.
+async fn bare(events: bool) -> Host {
+    use axum::{body::Bytes, http::header::CONTENT_TYPE, response::IntoResponse};
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let (sender, cancelled) = mpsc::unbounded_channel();
+    let answer = move |body: Bytes| async move {
+        let message: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        let Some(id) = message.get("id") else {
+            return axum::http::StatusCode::ACCEPTED.into_response();
+        };
+        let result = match message["method"].as_str().unwrap() {
+            "initialize" => {
+                r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bare","version":"1"}}"#
+            }
+            "tools/list" => {
+                r#"{"tools":[{"name":"show","inputSchema":{"type":"object"},"later":1.0}]}"#
+            }
+            "tools/call" => {
+                let text = std::str::from_utf8(&body).unwrap();
+                assert!(text.contains(ARGUMENTS), "{text}");
+                RESULT
+            }
+            method => panic!("{method}"),
+        };
+        let reply = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        let (kind, body) = if events {
+            ("text/event-stream", format!("data: {reply}\n\n"))
+        } else {
+            ("application/json", reply)
+        };
+        ([(CONTENT_TYPE, kind)], body).into_response()
+    };
+    let router = axum::Router::new().route("/mcp", axum::routing::post(answer));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        let _open = sender;
+        axum::serve(listener, router).await.unwrap();
+    });
+    Host { url, cancelled, _tasks: tasks }
+}
+
+const ARGUMENTS: &str = r#"{"z": 123456789012345678901234567890, "a": 1.0}"#;
+const RESULT: &str = r#"{"content":[{"type":"hologram","w":1.50}],"structuredContent":                                                          null,"cost":123456789012345678901234567890}"#;
+
+#[tokio::test]
+async fn nothing_is_lost_over_http() {
+    for events in [false, true] {
+        let host = bare(events).await;
+        let client = connect(&host.url, Protocol::Handshake).await;
+        assert_eq!(client.tools()[0].extra.as_ref().unwrap().as_str(), r#"{"later":1.0}"#);
+        let output = client.oneshot(ToolCall::new("show", ARGUMENTS)).await.unwrap();
+        let [Content::Opaque { json }] = &output.content[..] else { panic!("{output:?}") };
+        assert_eq!(json.as_str(), r#"{"type":"hologram","w":1.50}"#);
+        assert_eq!(output.structured.unwrap().as_str(), "null");
+        assert_eq!(output.extra.unwrap().as_str(), r#"{"cost":123456789012345678901234567890}"#);
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_long_is_refused_over_http() {
+    for events in [false, true] {
+        let host = bare(events).await;
+        let mut limits = Limits::default();
+        limits.message = 180;
+        let client = McpClient::builder("real", Http::new(&*host.url))
+            .protocol(Protocol::Handshake)
+            .limits(limits)
+            .timeout(Duration::from_secs(5))
+            .connect()
+            .await
+            .unwrap();
+        let error = client.oneshot(ToolCall::new("show", ARGUMENTS)).await.unwrap_err();
+        assert_eq!(error.effect(), tower_agent_core::Effect::Unknown, "{error}");
+        assert!(!error.is_timeout(), "{error}");
+    }
 }

@@ -46,8 +46,8 @@ async fn names_that_clash_get_their_servers_name() {
 
 #[tokio::test(start_paused = true)]
 async fn a_plain_name_that_looks_like_a_prefixed_one_is_told_apart() {
-    let (a, _1, _2) = server("a", &["x"]).await;
-    let (b, _3, _4) = server("b", &["x", "a__x"]).await;
+    let (a, _door, _b) = server("a", &["x"]).await;
+    let (b, _c, _d) = server("b", &["x", "a__x"]).await;
     let servers = Servers::new([a, b]).unwrap();
     assert_eq!(names(&servers.tools()), ["a__x", "b__x", "b__a__x"]);
     ToolSet::from_service(servers.tools(), servers).unwrap();
@@ -55,8 +55,8 @@ async fn a_plain_name_that_looks_like_a_prefixed_one_is_told_apart() {
 
 #[tokio::test(start_paused = true)]
 async fn a_changed_list_changes_the_names() {
-    let (a, mut changing, _1) = server("a", &["x"]).await;
-    let (b, _2, _3) = server("b", &["y"]).await;
+    let (a, mut changing, _door) = server("a", &["x"]).await;
+    let (b, _b, _c) = server("b", &["y"]).await;
     let servers = Servers::new([a, b]).unwrap();
     let seen = servers.tools();
     let serve = async {
@@ -69,8 +69,8 @@ async fn a_changed_list_changes_the_names() {
 
 #[tokio::test(start_paused = true)]
 async fn two_clients_of_one_name_are_refused() {
-    let (a, _1, _2) = server("a", &[]).await;
-    let (b, _3, _4) = server("a", &[]).await;
+    let (a, _door, _b) = server("a", &[]).await;
+    let (b, _c, _d) = server("a", &[]).await;
     let error = Servers::new([a, b]).unwrap_err();
     assert_eq!(error.to_string(), "mcp: two servers are named `a`");
 }

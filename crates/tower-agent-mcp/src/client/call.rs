@@ -1,6 +1,8 @@
 //! A call of a tool.
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, RequestMetaObject};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, CustomRequest, RequestMetaObject,
+};
 use serde_json::{Map, Value};
 use tower_agent_core::{
     CancellationToken, Denial, Effect, Error, ErrorKind, Json, Operation, Str, ToolCall, ToolOutput,
@@ -43,6 +45,20 @@ pub(crate) async fn run(shared: &Shared, call: ToolCall) -> Result<ToolOutput, E
             }
         })?;
     read(shared, &call, &reply)
+}
+
+/// A request of any method.
+pub(crate) async fn ask(shared: &Shared, method: String, params: &Json) -> Result<Json, Error> {
+    let value = params.value()?;
+    if !value.is_object() {
+        return Err(fault::error(ErrorKind::InvalidArguments, "the parameters are no JSON object"));
+    }
+    let mut request = CustomRequest::new(method, Some(value.clone()));
+    request.extensions.insert(Raw::default());
+    let link = shared.link()?;
+    let (meta, patience) = (RequestMetaObject::new(), shared.patience(None));
+    let never = CancellationToken::new();
+    link.ask(ClientRequest::CustomRequest(request), meta, patience, &never, |_| {}).await
 }
 
 /// What needs no server: a tool that is not there, and arguments that no tool takes.

@@ -10,7 +10,7 @@ use tokio::{
     sync::{broadcast, watch},
     task::JoinSet,
 };
-use tower_agent_core::{Error, Str, ToolCall, ToolOutput, Tools};
+use tower_agent_core::{Error, Json, Str, ToolCall, ToolOutput, Tools};
 use tower_service::Service;
 
 use super::{
@@ -79,6 +79,19 @@ impl McpClient {
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<ServerEvent> {
         self.shared.events.subscribe()
+    }
+
+    /// Sends a request of any method, such as `tasks/get`, and returns the result as the server sent it. Time-outs are those of a
+    /// call.
+    ///
+    /// # Errors
+    /// When the parameters are no JSON object; when there is no connection, the server answers with an error, or not in time.
+    pub async fn request(
+        &self,
+        method: impl Into<String>,
+        params: impl Into<Json>,
+    ) -> Result<Json, Error> {
+        call::ask(&self.shared, method.into(), &params.into()).await
     }
 
     /// Ends the connection and waits until the server is told. Calls that are open are answered with an error, later

@@ -89,6 +89,7 @@ fn complete(mut fields: Fields<'_>) -> Result<ToolOutput, Flaw> {
     if fields.take_bool("isError") == Some(true) {
         output = output.with_outcome(Failure::new(ErrorKind::Tool, Effect::Completed));
     }
+    output.extra = fields.into_extra();
     Ok(output)
 }
 
