@@ -6,3 +6,12 @@
 //! | `server` | tool stacks and agents as MCP servers | `server` (default) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod convert;
+
+#[cfg(feature = "client")]
+#[cfg_attr(docsrs, doc(cfg(feature = "client")))]
+pub mod client;
+#[cfg(feature = "client")]
+#[cfg_attr(docsrs, doc(cfg(feature = "client")))]
+pub mod pins;
