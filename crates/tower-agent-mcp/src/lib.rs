@@ -6,3 +6,7 @@
 //! | `server` | tool stacks and agents as MCP servers | `server` (default) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod convert;
+#[cfg(feature = "server")]
+pub mod server;
