@@ -4,9 +4,12 @@
 //! | --- | --- | --- |
 //! | `client` | a server's tools as services of [`ToolCall`](tower_agent_core::ToolCall)s | `client` (default) |
 //! | `server` | tool stacks and agents as MCP servers | `server` (default) |
+//! | `guarded` | tool stacks around other people's servers | `server` (default) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod convert;
+#[cfg(feature = "server")]
+pub mod guarded;
 #[cfg(feature = "server")]
 pub mod server;

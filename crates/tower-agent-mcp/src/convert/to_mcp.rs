@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{
-    CallToolResult, ContentBlock, JsonObject, MetaObject, Tool, ToolAnnotations,
-};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tower_agent_core::{
@@ -17,8 +15,7 @@ pub(crate) fn tool(spec: &ToolSpec) -> Result<Tool, NoObject> {
     let mut tool = Tool::default();
     tool.name = spec.name.to_string().into();
     tool.title = spec.title.as_ref().map(ToString::to_string);
-    tool.description =
-        (!spec.description.is_empty()).then(|| spec.description.to_string().into());
+    tool.description = (!spec.description.is_empty()).then(|| spec.description.to_string().into());
     tool.input_schema = schema(&spec.input_schema).ok_or(NoObject("input"))?;
     if let Some(output) = &spec.output_schema {
         tool.output_schema = Some(schema(output).ok_or(NoObject("output"))?);
@@ -64,7 +61,8 @@ pub(crate) fn result(output: ToolOutput) -> CallToolResult {
     {
         result.content.push(ContentBlock::text(text));
     }
-    result.structured_content = output.structured.and_then(|json| whole(&json, "structured output"));
+    result.structured_content =
+        output.structured.and_then(|json| whole(&json, "structured output"));
     result.meta = output.meta.and_then(|json| whole(&json, "`_meta` of an output"));
     result
 }
@@ -125,10 +123,14 @@ fn bytes(kind: &str, media: &Media) -> ContentBlock {
         }
         MediaSource::Url(url) => {
             let plain = ContentBlock::text(&**url);
-            (json!({ "type": "resource_link", "uri": url, "name": url, "mimeType": mime_type }), plain)
+            (
+                json!({ "type": "resource_link", "uri": url, "name": url, "mimeType": mime_type }),
+                plain,
+            )
         }
         MediaSource::Id(id) => {
-            let text = format!("There is an {kind} that only its provider has, with the id \"{id}\".");
+            let text =
+                format!("There is an {kind} that only its provider has, with the id \"{id}\".");
             return ContentBlock::text(text);
         }
         other => {
@@ -165,7 +167,9 @@ fn embedded(resource: &Resource) -> ContentBlock {
     merge(&mut fields, Value::Object(inner));
     let mut block = json!({ "type": "resource", "resource": fields });
     merge(&mut block, Value::Object(extra));
-    read(block).unwrap_or_else(|| ContentBlock::embedded_text(&*resource.uri, resource.text.as_deref().unwrap_or_default()))
+    read(block).unwrap_or_else(|| {
+        ContentBlock::embedded_text(&*resource.uri, resource.text.as_deref().unwrap_or_default())
+    })
 }
 
 /// A block of known and further fields; nothing where the further ones are not what MCP takes them for.
@@ -194,11 +198,4 @@ fn extra_of(extra: Option<&Json>) -> Map<String, Value> {
 
 fn read<T: DeserializeOwned>(value: Value) -> Option<T> {
     serde_json::from_value(value).ok()
-}
-
-/// `_meta` of one entry.
-pub(crate) fn meta_of(name: &str, value: Value) -> MetaObject {
-    let mut meta = MetaObject::default();
-    meta.0.insert(name.to_owned(), value);
-    meta
 }

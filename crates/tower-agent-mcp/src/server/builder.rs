@@ -1,43 +1,31 @@
-use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
+use std::{error::Error as StdError, fmt, sync::Arc};
 
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig, Tool};
-use tokio::sync::Semaphore;
-use tower_agent::{BoxModelService, BoxToolService, ToolSet};
-use tower_agent_core::{
-    Denial, Error, ModelRequest, ModelResponse, Str, ToolCall, ToolOutput, ToolSpec, Tools,
-};
-use tower_layer::Layer;
-use tower_service::Service;
+use tower_agent::{BoxToolService, ToolSet};
+use tower_agent_core::{Str, ToolSpec, Tools};
 
 use super::{
-    Caller, Identity, McpServer, calls::Calls, gate::Gate, handler::Served, identity::Identify,
+    McpServer,
+    gate::Gate,
+    handler::Served,
+    options::{Options, options},
 };
-use crate::convert::to_mcp;
+use crate::convert::to_mcp::{self, NoObject};
 
 /// Builds an [`McpServer`].
 #[derive(Debug)]
 #[must_use]
 pub struct McpServerBuilder {
     tools: Tools,
-    gate: Gate,
     info: ServerConfig,
-    identify: Identify,
-    deadline: Option<Duration>,
-    max_calls: usize,
+    options: Options,
 }
 
 impl McpServerBuilder {
     pub(super) fn new(tools: ToolSet) -> Self {
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
         info.server_info = Implementation::new("tower-agent", env!("CARGO_PKG_VERSION"));
-        Self {
-            tools: tools.specs().clone(),
-            gate: Gate::new(BoxToolService::new(tools)),
-            info,
-            identify: Identify::default(),
-            deadline: None,
-            max_calls: Calls::MAX_CALLS,
-        }
+        Self { tools: tools.specs().clone(), info, options: Options::new(Gate::new(boxed(tools))) }
     }
 
     /// Names the server and its version; `tower-agent` and this crate's version by default.
@@ -59,70 +47,29 @@ impl McpServerBuilder {
         self
     }
 
-    /// Puts a policy around all calls, outside those before, and hides from the list what it hides from a model.
-    ///
-    /// The policy is one layer, or a `ServiceBuilder` of several, around tools and models alike, such as an
-    /// [`AllowListLayer`](https://docs.rs/tower-agent) or a plugin. A list of tools goes through it as a
-    /// [`ModelRequest`] without messages that offers all tools; what is left of them is shown.
-    pub fn policy<P, C, O>(mut self, policy: P) -> Self
-    where
-        P: Layer<BoxToolService, Service = C> + Layer<BoxModelService, Service = O>,
-        C: Service<ToolCall, Response = ToolOutput> + Clone + Send + Sync + 'static,
-        C::Error: Into<Error>,
-        C::Future: Send + 'static,
-        O: Service<ModelRequest, Response = ModelResponse> + Clone + Send + Sync + 'static,
-        O::Error: Into<Error>,
-        O::Future: Send + 'static,
-    {
-        self.gate = self.gate.policy(&policy);
-        self
-    }
-
-    /// Finds out who calls; a refusal is the answer to the call, and shows no tools. By default it is nobody in
-    /// particular.
-    ///
-    /// What needs more than the head of the request, such as a look into a database, belongs into a middleware in
-    /// front that leaves what it found in the extensions of the [HTTP request](Caller::http). What the client says
-    /// of itself is no proof of anything.
-    pub fn identity<F>(mut self, find: F) -> Self
-    where
-        F: Fn(&Caller) -> Result<Identity, Denial> + Send + Sync + 'static,
-    {
-        self.identify = Identify::by(find);
-        self
-    }
-
-    /// How long a call may take; its context carries the deadline, which time-out layers and agents keep. There is
-    /// none by default.
-    pub const fn deadline(mut self, limit: Duration) -> Self {
-        self.deadline = Some(limit);
-        self
-    }
-
-    /// The most calls at a time, of all sessions together: 64 by default, at least 1. One more is answered with a
-    /// failure that says so and does not run.
-    pub const fn max_calls(mut self, calls: usize) -> Self {
-        self.max_calls = if calls == 0 { 1 } else { calls };
-        self
-    }
+    options!();
 
     /// Finishes the server.
     ///
     /// # Errors
     /// When a tool's schema is no JSON object.
     pub fn build(self) -> Result<McpServer, BuildError> {
-        let mut calls = Calls::new(self.gate);
-        calls.identify = self.identify;
-        calls.deadline = self.deadline;
-        calls.permits = Arc::new(Semaphore::new(self.max_calls));
-        let listed = self.tools.iter().map(|spec| listed(spec)).collect::<Result<_, _>>()?;
-        let served = Served { tools: self.tools, listed, info: self.info };
-        Ok(McpServer::new(served, calls))
+        let shelf = self.tools.iter().map(shelved).collect::<Result<_, _>>()?;
+        let served = Served { tools: self.tools, shelf, info: self.info };
+        Ok(McpServer::new(served, self.options.build()))
     }
 }
 
-fn listed(spec: &ToolSpec) -> Result<Tool, BuildError> {
-    to_mcp::tool(spec).map_err(|schema| BuildError::Schema(spec.name.clone(), schema.0))
+fn boxed(tools: ToolSet) -> BoxToolService {
+    let description = tools.description().clone();
+    BoxToolService::with_description(tools, description)
+}
+
+fn shelved(spec: &Arc<ToolSpec>) -> Result<(Arc<ToolSpec>, Tool), BuildError> {
+    match to_mcp::tool(spec) {
+        Ok(tool) => Ok((Arc::clone(spec), tool)),
+        Err(NoObject(which)) => Err(BuildError::Schema(spec.name.clone(), which)),
+    }
 }
 
 /// Why a server cannot be built.

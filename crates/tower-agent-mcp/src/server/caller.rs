@@ -4,14 +4,14 @@ use http::request::Parts;
 use rmcp::{
     Peer, RoleServer,
     model::{
-        CallToolRequestParams, ClientCapabilities, Implementation, InputResponses,
-        ProtocolVersion, RequestMetaObject,
+        CallToolRequestParams, ClientCapabilities, Implementation, InputResponses, ProtocolVersion,
+        RequestMetaObject,
     },
     service::RequestContext,
 };
 use tower_agent_core::{Context, Str};
 
-use super::Progress;
+use super::{Progress, serve::ConnectionId};
 
 /// The MCP request behind a call: who sent it, what came with it, and the way back to the client.
 ///
@@ -34,7 +34,7 @@ pub struct Caller(Arc<Inner>);
 
 struct Inner {
     context: RequestContext<RoleServer>,
-    /// The request of a call, without its name and arguments; none of a listing.
+    /// The request of a call, without what its arguments held; none of a listing.
     request: Option<CallToolRequestParams>,
     session: Option<Str>,
     progress: Progress,
@@ -50,9 +50,8 @@ impl Caller {
     pub(crate) fn new(
         context: RequestContext<RoleServer>,
         request: Option<CallToolRequestParams>,
-        session: Option<&Str>,
     ) -> Self {
-        let session = http_session(&context).or_else(|| session.cloned());
+        let session = session(&context);
         let progress = Progress::of_request(&context);
         Self(Arc::new(Inner { context, request, session, progress }))
     }
@@ -129,7 +128,10 @@ impl Caller {
     }
 }
 
-fn http_session(context: &RequestContext<RoleServer>) -> Option<Str> {
+fn session(context: &RequestContext<RoleServer>) -> Option<Str> {
+    if let Some(ConnectionId(id)) = context.extensions.get() {
+        return Some(id.clone());
+    }
     let parts: &Parts = context.extensions.get()?;
     parts.headers.get("mcp-session-id")?.to_str().ok().map(Str::from)
 }

@@ -8,11 +8,14 @@ use rmcp::{
 use tokio::{sync::Semaphore, time::Instant};
 use tower_agent_core::{
     CancellationToken, Context, Denial, Error, ErrorKind, Json, Operation, Run, Str, ToolCall,
-    ToolOutput, Tools,
+    ToolOutput, ToolSpec, Tools,
 };
 use uuid::Uuid;
 
 use super::{Caller, gate::Gate, identity::Identify};
+
+/// The most calls at a time, unless the host sets another number.
+pub(crate) const MAX_CALLS: usize = 64;
 
 /// What every call of a server goes through.
 #[derive(Clone, Debug)]
@@ -21,46 +24,25 @@ pub(crate) struct Calls {
     pub(crate) identify: Identify,
     pub(crate) deadline: Option<Duration>,
     pub(crate) permits: Arc<Semaphore>,
-    /// The session of a connection that has one of its own.
-    pub(crate) session: Option<Str>,
-    /// Ends every call of the server.
-    pub(crate) stop: CancellationToken,
 }
 
 impl Calls {
-    pub(crate) const MAX_CALLS: usize = 64;
-
-    pub(crate) fn new(gate: Gate) -> Self {
-        Self {
-            gate: gate.catch_panic(),
-            identify: Identify::default(),
-            deadline: None,
-            permits: Arc::new(Semaphore::new(Self::MAX_CALLS)),
-            session: None,
-            stop: CancellationToken::new(),
-        }
-    }
-
     /// Runs a call until it is done or the client gives it up; then the stack's future is dropped at once.
     pub(crate) async fn run(
         &self,
         mut request: CallToolRequestParams,
+        spec: Option<Arc<ToolSpec>>,
         context: RequestContext<RoleServer>,
     ) -> Result<Answer, ErrorData> {
-        let id = context.id.to_string();
-        let arguments = match request.arguments.take() {
-            Some(arguments) => Json::from_value(arguments.into()),
-            None => Json::object(),
-        };
-        let name = Str::from(&*request.name);
+        let mut call = ToolCall::new(Str::from(&*request.name), arguments(&mut request))
+            .with_id(context.id.to_string());
+        call.spec = spec;
         let token = context.ct.child_token();
         let _cancels_on_drop = token.clone().drop_guard();
-        let caller = Caller::new(context, Some(request), self.session.as_ref());
-        let call = ToolCall::in_context(Context::default(), name, arguments).with_id(id);
+        let caller = Caller::new(context, Some(request));
         tokio::select! {
             biased;
             () = token.cancelled() => Err(cancelled()),
-            () = self.stop.cancelled() => Err(cancelled()),
             answer = self.answer(call, caller.clone(), token.clone()) => {
                 Ok(Answer { caller, result: answer })
             }
@@ -92,14 +74,13 @@ impl Calls {
     ) -> Result<Tools, ErrorData> {
         let token = context.ct.child_token();
         let _cancels_on_drop = token.clone().drop_guard();
-        let caller = Caller::new(context, None, self.session.as_ref());
+        let caller = Caller::new(context, None);
         let Ok(ctx) = self.context(caller, token.clone()) else {
             return Ok(Tools::new());
         };
         tokio::select! {
             biased;
             () = token.cancelled() => Err(cancelled()),
-            () = self.stop.cancelled() => Err(cancelled()),
             visible = self.gate.visible(tools, ctx) => visible.map_err(|error| {
                 tracing::warn!(%error, "a policy failed, so no tools are listed");
                 ErrorData::internal_error("the tools cannot be listed now", None)
@@ -133,6 +114,14 @@ impl Calls {
 pub(crate) struct Answer {
     pub(crate) caller: Caller,
     pub(crate) result: Result<ToolOutput, Error>,
+}
+
+/// Takes the arguments and leaves whether there were any.
+fn arguments(request: &mut CallToolRequestParams) -> Json {
+    match &mut request.arguments {
+        Some(arguments) => Json::from_value(std::mem::take(arguments).into()),
+        None => Json::object(),
+    }
 }
 
 fn cancelled() -> ErrorData {

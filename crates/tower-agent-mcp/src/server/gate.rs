@@ -41,6 +41,17 @@ impl Gate {
         }
     }
 
+    /// Puts a layer around the calls alone.
+    pub(crate) fn layer<L>(self, layer: &L) -> Self
+    where
+        L: Layer<BoxToolService>,
+        L::Service: Service<ToolCall, Response = ToolOutput> + Clone + Send + Sync + 'static,
+        <L::Service as Service<ToolCall>>::Error: Into<Error>,
+        <L::Service as Service<ToolCall>>::Future: Send + 'static,
+    {
+        Self { calls: BoxToolService::new(layer.layer(self.calls)), offer: self.offer }
+    }
+
     /// Answers in place of what panics.
     pub(crate) fn catch_panic(self) -> Self {
         self.policy(&CatchPanicLayer::new())

@@ -10,15 +10,14 @@ use rmcp::{
     service::RequestContext,
 };
 use tower_agent::ToolSet;
-use tower_agent_core::{
-    Context, Error, ErrorKind, Operation, Outcome, ToolCall, ToolOutput, ToolSpec, Tools,
-};
+use tower_agent_core::{Context, ErrorKind, Outcome, ToolOutput, Tools};
 
 use super::{
     McpServerBuilder,
     calls::{Answer, Calls},
+    respond::{failed, respond},
+    shelf::Shelf,
 };
-use crate::convert::to_mcp;
 
 /// A tool stack as an MCP server. See the [module](super).
 #[derive(Clone)]
@@ -30,8 +29,7 @@ pub struct McpServer {
 /// What all sessions of a server share.
 pub(super) struct Served {
     pub(super) tools: Tools,
-    /// The tools as clients see them, in the same order.
-    pub(super) listed: Vec<Tool>,
+    pub(super) shelf: Shelf,
     pub(super) info: ServerConfig,
 }
 
@@ -45,35 +43,16 @@ impl McpServer {
         Self { served: Arc::new(served), calls }
     }
 
-    /// A tool as clients see it; a policy may have changed what it says of itself.
-    fn listed(&self, spec: &Arc<ToolSpec>) -> Option<Tool> {
-        let known = self.served.tools.iter().zip(&self.served.listed);
-        if let Some((_, tool)) = known.into_iter().find(|(known, _)| Arc::ptr_eq(known, spec)) {
-            return Some(tool.clone());
-        }
-        to_mcp::tool(spec)
-            .inspect_err(|_| tracing::warn!(tool = %spec.name, "hidden, as its schema is no object"))
-            .ok()
-    }
-
     fn respond(&self, name: &str, answer: Answer) -> Result<CallToolResponse, ErrorData> {
-        let output = match answer.result {
-            Ok(output) => output,
-            Err(error) => failed(name, &error),
-        };
+        let output = answer.result.unwrap_or_else(|error| failed(name, &error));
         if is_unknown(&output) && self.served.tools.find(name).is_none() {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {name}"), None));
         }
-        Ok(to_mcp::result(output).into())
+        Ok(respond(output, &answer.caller))
     }
 }
 
-/// The text for operators goes to the log, and only what a model may read to the client.
-fn failed(name: &str, error: &Error) -> ToolOutput {
-    tracing::warn!(tool = name, %error, "a call failed");
-    ToolCall::new(name, "{}").failed(error)
-}
-
+/// What the specification says a name is answered with that no tool has; a policy's refusal of it stays a result.
 fn is_unknown(output: &ToolOutput) -> bool {
     matches!(&output.outcome, Outcome::Failed(failure) if failure.kind == ErrorKind::NotFound)
 }
@@ -92,15 +71,17 @@ impl ServerHandler for McpServer {
             return Err(ErrorData::invalid_params("there is no such page of tools", None));
         }
         let visible = self.calls.visible(self.served.tools.clone(), context).await?;
-        let tools = visible.iter().filter_map(|spec| self.listed(spec)).collect();
-        Ok(ListToolsResult { tools, ..ListToolsResult::default() })
+        Ok(ListToolsResult {
+            tools: self.served.shelf.take(&visible),
+            ..ListToolsResult::default()
+        })
     }
 
     /// What a caller without a name may see, as far as the policies decide that at once.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let visible = self.calls.gate.visible(self.served.tools.clone(), Context::default());
         let visible = visible.now_or_never()?.ok()?;
-        self.listed(visible.find(name)?)
+        self.served.shelf.find(visible.find(name)?)
     }
 
     async fn call_tool(
@@ -109,7 +90,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.to_string();
-        let answer = self.calls.run(request, context).await?;
+        let answer = self.calls.run(request, None, context).await?;
         self.respond(&name, answer)
     }
 }
