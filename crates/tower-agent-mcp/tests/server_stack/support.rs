@@ -119,6 +119,7 @@ pub(crate) fn serve(tools: ToolSet) -> McpServer {
     McpServer::builder(tools).build().unwrap()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a call reads best with its arguments in place")]
 pub(crate) fn call(name: &str, arguments: Value) -> CallToolRequestParams {
     let arguments = arguments.as_object().unwrap().clone();
     CallToolRequestParams::new(name.to_owned()).with_arguments(arguments)
