@@ -4,3 +4,5 @@
 mod fields;
 #[cfg(feature = "client")]
 pub(crate) mod from_mcp;
+#[cfg(feature = "server")]
+pub(crate) mod to_mcp;

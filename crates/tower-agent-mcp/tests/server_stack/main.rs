@@ -1,0 +1,11 @@
+//! Tool stacks as MCP servers, seen by rmcp's own client.
+#![cfg(test)]
+
+mod agents;
+mod calls;
+mod content;
+mod http;
+mod lifecycle;
+mod policies;
+mod support;
+mod waiting;
