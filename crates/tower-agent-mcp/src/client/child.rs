@@ -59,8 +59,8 @@ const LONGEST_LINE: u64 = 16 << 10;
 ///
 /// It gets a small environment (`PATH`, `HOME`, the locale and their like) and nothing of this process's beyond it, so
 /// that keys stay here; see [`env`](Self::env) and [`inherit_env`](Self::inherit_env). What it writes to standard error goes to
-/// `tracing`, at `INFO`, with the target `tower_agent_mcp::stderr`. It is killed with all that it started when
-/// the client is dropped.
+/// `tracing`, at `INFO`, with the target `tower_agent_mcp::stderr`. When the client is dropped its input is closed, and
+/// what has not ended after its [grace](Self::grace) is killed, on Unix with all that it started.
 ///
 /// ```
 /// use tower_agent_mcp::client::Child;

@@ -114,7 +114,7 @@ impl Link {
         guard: &mut Guard,
         on_progress: &mut impl FnMut(&Progress),
     ) -> Result<Result<Reply, Error>, Error> {
-        let mut idle = Instant::now() + patience.idle;
+        let mut idle = after(patience.idle);
         let is_ours = |report: &Progress| report.progress_token == handle.progress_token;
         loop {
             tokio::select! {
@@ -140,12 +140,12 @@ impl Link {
                 }
                 report = reports.recv() => match report {
                     Ok(report) if is_ours(&report) => {
-                        idle = Instant::now() + patience.idle;
+                        idle = after(patience.idle);
                         on_progress(&report);
                     }
                     Ok(_) => {}
                     // Among the many that were missed one may have been ours.
-                    Err(RecvError::Lagged(_)) => idle = Instant::now() + patience.idle,
+                    Err(RecvError::Lagged(_)) => idle = after(patience.idle),
                     Err(RecvError::Closed) => return Ok(Err(fault::gone(&self.server))),
                 },
                 () = sleep_until(idle) => {
@@ -163,10 +163,13 @@ impl Link {
 
 impl Patience {
     fn end(&self) -> Instant {
-        let now = Instant::now();
-        // Far enough away never to come, and near enough to be a time.
-        let far = now + Duration::from_secs(86400 * 365 * 30);
-        let end = now.checked_add(self.total).unwrap_or(far);
+        let end = after(self.total);
         self.deadline.map_or(end, |deadline| end.min(Instant::from_std(deadline)))
     }
+}
+
+fn after(wait: Duration) -> Instant {
+    let now = Instant::now();
+    // Too far away ever to come, and near enough to be a time.
+    now.checked_add(wait).unwrap_or_else(|| now + Duration::from_secs(86400 * 365 * 30))
 }

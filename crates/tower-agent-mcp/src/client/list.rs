@@ -150,7 +150,11 @@ async fn read(shared: &Shared, link: &Link) -> Result<Vec<Json>, Error> {
     let mut cursor: Option<Str> = None;
     let mut seen = HashSet::new();
     loop {
-        let json = page(shared, link, cursor.as_deref()).await?;
+        let json = match page(shared, link, cursor.as_deref()).await {
+            // A server need not have tools at all.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(tools),
+            json => json?,
+        };
         let page = from_mcp::page(&json).map_err(|flaw| fault::malformed(&shared.name, flaw))?;
         tools.extend(page.tools);
         if tools.len() > most {
@@ -159,6 +163,7 @@ async fn read(shared: &Shared, link: &Link) -> Result<Vec<Json>, Error> {
         }
         match page.next {
             None => return Ok(tools),
+            Some(next) if next.is_empty() => return Ok(tools),
             Some(next) if seen.insert(next.clone()) => cursor = Some(next),
             Some(_) => return Err(fault::malformed(&shared.name, "its list of tools has no end")),
         }

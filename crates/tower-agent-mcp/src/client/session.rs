@@ -11,7 +11,10 @@ use rmcp::{
     service::{ClientInitializeError, RunningService},
     transport::Transport,
 };
-use tokio::{sync::mpsc, time::timeout};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep, timeout},
+};
 use tower_agent_core::{Error, Str};
 
 use super::{
@@ -26,6 +29,7 @@ use super::{
     tap::{Tap, Wire},
 };
 
+const BURST: Duration = Duration::from_millis(50);
 /// How long a connection may take to end.
 const FAREWELL: Duration = Duration::from_secs(10);
 
@@ -214,6 +218,8 @@ async fn keep_list(
                 Err(error) => return error,
             },
         }
+        // What changes in a burst is read once.
+        sleep(BURST).await;
         match Listing::read(shared, link, server).await {
             Ok(read) => *listing = Some(read),
             Err(error) => return error,
@@ -235,9 +241,10 @@ async fn subscribe(link: &Link, server: &ServerInfo) -> std::convert::Infallible
 }
 
 /// Keeps a server connected until the client is dropped or closed.
-pub(crate) async fn keep(shared: Arc<Shared>, first: Session) {
-    let mut session = first;
+pub(crate) async fn keep(shared: Arc<Shared>, mut session: Session) {
+    let mut attempt = 0;
     loop {
+        let begun = Instant::now();
         let why = tokio::select! {
             why = session.serve(&shared) => why,
             () = shared.stop.cancelled() => {
@@ -247,31 +254,35 @@ pub(crate) async fn keep(shared: Arc<Shared>, first: Session) {
         };
         tracing::warn!(server = %shared.name, %why, "a server went away");
         shared.lose(why);
-        session = match again(&shared).await {
-            Some(session) => session,
-            None => return,
+        // One that ends right after its start is not started again and again in a hurry.
+        if begun.elapsed() > shared.options.backoff.longest {
+            attempt = 0;
+        }
+        session = match again(&shared, &mut attempt).await {
+            Ok(session) => session,
+            Err(reason) => return shared.close(reason),
         };
     }
 }
 
-async fn again(shared: &Shared) -> Option<Session> {
-    for attempt in 0.. {
-        let Some(wait) = shared.options.backoff.wait(attempt) else { break };
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            () = shared.stop.cancelled() => {
-                shared.close("the client was closed");
-                return None;
-            }
-        }
-        match Session::open(shared).await {
-            Ok(session) => return Some(session),
+async fn again(shared: &Shared, attempt: &mut u32) -> Result<Session, &'static str> {
+    while let Some(wait) = shared.options.backoff.wait(*attempt) {
+        *attempt = attempt.saturating_add(1);
+        let open = async {
+            sleep(wait).await;
+            Session::open(shared).await
+        };
+        let opened = tokio::select! {
+            opened = open => opened,
+            () = shared.stop.cancelled() => return Err("the client was closed"),
+        };
+        match opened {
+            Ok(session) => return Ok(session),
             Err(error) => {
                 tracing::warn!(server = %shared.name, %error, attempt, "a server cannot be reached");
                 shared.lose(error.to_string().into());
             }
         }
     }
-    shared.close("the server could not be reached again");
-    None
+    Err("the server could not be reached again")
 }

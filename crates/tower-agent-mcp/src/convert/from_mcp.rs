@@ -7,6 +7,9 @@ use tower_agent_core::{
 
 use super::fields::{Fields, items};
 
+/// The protocol allows half as much.
+const NAME: usize = 256;
+
 /// Why a message cannot be used.
 pub(crate) type Flaw = &'static str;
 
@@ -30,6 +33,9 @@ pub(crate) fn page(json: &Json) -> Result<Page, Flaw> {
 pub(crate) fn tool(json: &Json) -> Result<ToolSpec, Flaw> {
     let mut fields = Fields::parse(json.as_str()).ok_or("it is no object")?;
     let name = fields.take_str("name").ok_or("it has no name")?;
+    if name.trim().is_empty() || name.chars().any(char::is_control) || name.len() > NAME {
+        return Err("its name is blank, too long or has control characters");
+    }
     let description = fields.take_str("description").unwrap_or_default();
     let mut spec = ToolSpec::new(name, description);
     spec.input_schema =
