@@ -1,4 +1,4 @@
-//! The tools of MCP servers as services.
+#![doc = include_str!("docs/client.md")]
 
 mod answers;
 mod builder;

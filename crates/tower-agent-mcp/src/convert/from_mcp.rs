@@ -132,7 +132,9 @@ fn named(raw: &str) -> Option<Content> {
         "image" => Content::Image(media(fields)?),
         "audio" => Content::Audio(media(fields)?),
         "resource_link" => {
-            let link = resource(&mut fields)?;
+            let mut link = resource(&mut fields)?;
+            link.name = fields.take_str("name");
+            link.description = fields.take_str("description");
             Content::ResourceLink(Resource { extra: fields.into_extra(), ..link })
         }
         "resource" => embedded(fields)?,
@@ -150,7 +152,9 @@ fn media(mut fields: Fields<'_>) -> Option<Media> {
 fn embedded(mut fields: Fields<'_>) -> Option<Content> {
     let text = fields.take_json("resource")?;
     let mut inner = Fields::parse(text.as_str())?;
-    let found = resource(&mut inner)?;
+    let mut found = resource(&mut inner)?;
+    found.text = inner.take_str("text");
+    found.blob = inner.take_str("blob");
     fields.put_rest("resource", &inner);
     Some(Content::Resource(Resource { extra: fields.into_extra(), ..found }))
 }
@@ -158,11 +162,11 @@ fn embedded(mut fields: Fields<'_>) -> Option<Content> {
 fn resource(fields: &mut Fields<'_>) -> Option<Resource> {
     Some(Resource {
         uri: fields.take_str("uri")?,
-        name: fields.take_str("name"),
-        description: fields.take_str("description"),
         mime_type: fields.take_str("mimeType"),
-        text: fields.take_str("text"),
-        blob: fields.take_str("blob"),
+        name: None,
+        description: None,
+        text: None,
+        blob: None,
         extra: None,
     })
 }
