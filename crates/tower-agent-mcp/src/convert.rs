@@ -1,6 +1,6 @@
 //! Between the types of MCP and ours, through raw JSON, so that what neither names survives.
 
 #[cfg(feature = "client")]
-mod fields;
+pub(crate) mod fields;
 #[cfg(feature = "client")]
 pub(crate) mod from_mcp;

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use rmcp::{
     RoleClient,
-    model::{ClientRequest, ProgressNotificationParam, RequestId, RequestMetaObject},
+    model::{ClientRequest, ProgressNotificationParam, RequestId},
     service::{Peer, PeerRequestOptions, RequestHandle},
 };
 use tokio::{
@@ -71,7 +71,6 @@ impl Link {
     pub(crate) async fn ask(
         &self,
         request: ClientRequest,
-        meta: RequestMetaObject,
         patience: Patience,
         cancellation: &CancellationToken,
         mut on_progress: impl FnMut(&Progress),
@@ -79,7 +78,7 @@ impl Link {
         let end = patience.end();
         // Reports may come before this call knows their token.
         let reports = self.wire.progress.subscribe();
-        let options = PeerRequestOptions::no_options().with_meta(meta);
+        let options = PeerRequestOptions::no_options();
         let sent = self.peer.send_cancellable_request(request, options);
         let handle = match tokio::time::timeout_at(end, sent).await {
             Ok(handle) => {

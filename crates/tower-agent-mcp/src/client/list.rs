@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, RequestMetaObject};
+use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams};
 use tower_agent_core::{
     BoxError, CancellationToken, Effect, Error, ErrorKind, Json, Str, ToolOrigin, ToolSpec,
 };
@@ -178,5 +178,5 @@ async fn page(shared: &Shared, link: &Link, cursor: Option<&str>) -> Result<Json
     let patience = shared.patience(None);
     let request = ClientRequest::ListToolsRequest(request);
     let never = CancellationToken::new();
-    link.ask(request, RequestMetaObject::new(), patience, &never, |_| {}).await
+    link.ask(request, patience, &never, |_| {}).await
 }

@@ -117,6 +117,11 @@ fn waiting(json: &Json, mut fields: Fields<'_>, kind: &'static str) -> ToolOutpu
     output.with_outcome(Suspension::new("mcp", id, reason).request(json.clone()))
 }
 
+/// What a server wants back with the answers to its questions.
+pub(crate) fn request_state(result: &Json) -> Option<Json> {
+    Fields::parse(result.as_str())?.take_json("requestState")
+}
+
 /// A block. One that lacks what its type needs stays as it is.
 pub(crate) fn content(raw: &str) -> Content {
     named(raw).unwrap_or_else(|| Content::Opaque { json: Json::from_text(raw) })

@@ -48,7 +48,12 @@ impl ServerHandler for Real {
         let schema = Arc::new(schema);
         let names = ["echo", "env", "pid", "wait", "dial", "mutter", "steps"];
         let tools = names.map(|name| Tool::new(name, format!("Does {name}"), Arc::clone(&schema)));
-        Ok(ListToolsResult::with_all_items(tools.to_vec()))
+        let mut tools = tools.to_vec();
+        // This argument goes into a header too, and the server compares them.
+        let routed = json!({"type": "object", "properties": {"to": {"type": "string", "x-mcp-header": "To"}}});
+        let routed = serde_json::from_value::<Map<String, Value>>(routed).unwrap();
+        tools.push(Tool::new("routed", "Is led by a header", Arc::new(routed)));
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
@@ -63,6 +68,7 @@ impl ServerHandler for Real {
                 result.meta = Some(serde_json::from_value(json!({"k": 1})).unwrap());
                 Ok(CallToolResponse::Complete(result))
             }
+            "routed" => Self::text(arguments["to"].as_str().unwrap()),
             "env" => {
                 let names: Vec<_> = std::env::vars().map(|(name, _)| name).collect();
                 Self::text(names.join(" "))
