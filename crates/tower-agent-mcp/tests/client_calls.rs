@@ -43,6 +43,15 @@ async fn a_server_of_the_newer_generation_needs_no_handshake() {
     assert_eq!(&*state.server.unwrap().protocol, "2026-07-28");
     let listen = server.expect("subscriptions/listen").await;
     assert_eq!(listen["params"]["notifications"]["toolsListChanged"], true);
+
+    let meta = json!({"io.modelcontextprotocol/subscriptionId": listen["id"]});
+    let accepted = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
+    server.notify("notifications/subscriptions/acknowledged", accepted).await;
+    server.notify("notifications/tools/list_changed", json!({"_meta": meta})).await;
+    let mut changes = client.changes();
+    server.list(json!([tool("now"), tool("later")])).await;
+    changes.changed().await.unwrap();
+    assert_eq!(client.tools().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]

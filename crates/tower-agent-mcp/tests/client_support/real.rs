@@ -32,6 +32,21 @@ impl Real {
     }
 }
 
+fn tools() -> Vec<Tool> {
+    let mut schema = Map::new();
+    schema.insert("type".into(), "object".into());
+    let schema = Arc::new(schema);
+    let names = ["echo", "env", "pid", "wait", "dial", "mutter", "steps"];
+    let tools = names.map(|name| Tool::new(name, format!("Does {name}"), Arc::clone(&schema)));
+    let mut tools = tools.to_vec();
+    // This argument goes into a header too, and the server compares them.
+    let routed =
+        json!({"type": "object", "properties": {"to": {"type": "string", "x-mcp-header": "To"}}});
+    let routed = serde_json::from_value::<Map<String, Value>>(routed).unwrap();
+    tools.push(Tool::new("routed", "Is led by a header", Arc::new(routed)));
+    tools
+}
+
 impl ServerHandler for Real {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
@@ -43,17 +58,11 @@ impl ServerHandler for Real {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut schema = Map::new();
-        schema.insert("type".into(), "object".into());
-        let schema = Arc::new(schema);
-        let names = ["echo", "env", "pid", "wait", "dial", "mutter", "steps"];
-        let tools = names.map(|name| Tool::new(name, format!("Does {name}"), Arc::clone(&schema)));
-        let mut tools = tools.to_vec();
-        // This argument goes into a header too, and the server compares them.
-        let routed = json!({"type": "object", "properties": {"to": {"type": "string", "x-mcp-header": "To"}}});
-        let routed = serde_json::from_value::<Map<String, Value>>(routed).unwrap();
-        tools.push(Tool::new("routed", "Is led by a header", Arc::new(routed)));
-        Ok(ListToolsResult::with_all_items(tools))
+        Ok(ListToolsResult::with_all_items(tools()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools().into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(
