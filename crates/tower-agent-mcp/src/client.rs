@@ -19,6 +19,7 @@ mod service;
 mod session;
 mod shared;
 mod snapshot;
+mod stderr;
 mod tap;
 #[cfg(feature = "tls")]
 mod tls;

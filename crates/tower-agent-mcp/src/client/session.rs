@@ -19,13 +19,13 @@ use tower_agent_core::{Error, Str};
 
 use super::{
     Endpoint, Protocol, ServerInfo,
-    child::LastWords,
     exchange::{Abandoned, Link},
     fault,
     lines::Lines,
     list::Listing,
     options::Options,
     shared::Shared,
+    stderr::Stderr,
     tap::{Tap, Wire},
 };
 
@@ -60,6 +60,7 @@ impl Host {
 
 pub(crate) struct Session {
     running: RunningService<RoleClient, Host>,
+    stderr: Option<Stderr>,
     abandoned: mpsc::UnboundedReceiver<Abandoned>,
     link: Link,
     server: Arc<ServerInfo>,
@@ -92,12 +93,17 @@ impl Session {
         }
     }
 
-    /// Says good-bye, as far as the server lets us.
-    async fn close(mut self) {
+    /// Says good-bye, as far as the server lets us, and returns what it said last.
+    async fn close(mut self) -> Option<String> {
         if let Err(error) = self.running.close_with_timeout(FAREWELL).await {
             tracing::debug!(%error, server = %self.link.server, "closing a connection failed");
         }
+        last_words(self.stderr).await
     }
+}
+
+async fn last_words(stderr: Option<Stderr>) -> Option<String> {
+    stderr?.last_words().await
 }
 
 /// Tries the newer generation first; a server that hangs up at its greeting gets the older one on a new connection.
@@ -149,9 +155,8 @@ async fn start(shared: &Shared, mode: ClientLifecycleMode) -> Result<Session, St
     };
     match &shared.endpoint {
         Endpoint::Child(child) => {
-            let running = child.spawn(&shared.name, max).map_err(unopened)?;
-            let words = running.last_words.clone();
-            over(shared, running, mode, Some(words)).await
+            let (running, stderr) = child.spawn(&shared.name, max).map_err(unopened)?;
+            over(shared, running, mode, Some(stderr)).await
         }
         Endpoint::Http(http) => over(shared, http.open(max).map_err(unopened)?, mode, None).await,
         Endpoint::Streams(streams) => {
@@ -165,22 +170,23 @@ async fn over<T>(
     shared: &Shared,
     inner: T,
     mode: ClientLifecycleMode,
-    words: Option<LastWords>,
+    stderr: Option<Stderr>,
 ) -> Result<Session, Start>
 where
     T: Transport<RoleClient> + 'static,
 {
     let wire = Arc::new(Wire::new(shared.events.clone()));
     let tap = Tap { inner, wire: Arc::clone(&wire) };
-    let running = Host::new(&shared.options)
-        .serve_with_lifecycle(tap, mode)
-        .await
-        .map_err(|fault| Start::Greet(Box::new(fault), words.and_then(|words| words.text())))?;
+    let host = Host::new(&shared.options);
+    let running = match host.serve_with_lifecycle(tap, mode).await {
+        Ok(running) => running,
+        Err(fault) => return Err(Start::Greet(Box::new(fault), last_words(stderr).await)),
+    };
     let (sender, abandoned) = mpsc::unbounded_channel();
     let server = running.peer_info().map(|info| ServerInfo::from(&*info)).unwrap_or_default();
     let link =
         Link { server: shared.name.clone(), peer: running.peer().clone(), wire, abandoned: sender };
-    Ok(Session { running, abandoned, link, server: Arc::new(server), listing: None })
+    Ok(Session { running, stderr, abandoned, link, server: Arc::new(server), listing: None })
 }
 
 /// Tells the server which requests nobody waits for.
@@ -252,8 +258,10 @@ pub(crate) async fn keep(shared: Arc<Shared>, mut session: Session) {
                 return shared.close("the client was closed");
             }
         };
-        tracing::warn!(server = %shared.name, %why, "a server went away");
-        shared.lose(why);
+        // Whoever waits for it learns of it before it is buried.
+        shared.lose(why.clone());
+        let last_words = session.close().await;
+        tracing::warn!(server = %shared.name, %why, last_words, "a server went away");
         // One that ends right after its start is not started again and again in a hurry.
         if begun.elapsed() > shared.options.backoff.longest {
             attempt = 0;

@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 
 #[derive(Clone, Default)]
 pub(crate) struct Real {
-    /// Hears `cancelled` when the call of `wait` is cancelled.
-    pub(crate) cancelled: Option<tokio::sync::mpsc::UnboundedSender<&'static str>>,
+    /// Hears `waits` when a call of `wait` begins, and `cancelled` when it is cancelled.
+    pub(crate) told: Option<tokio::sync::mpsc::UnboundedSender<&'static str>>,
 }
 
 impl Real {
@@ -25,9 +25,14 @@ impl Real {
     }
 
     async fn wait(&self, context: &RequestContext<RoleServer>) {
+        self.tell("waits");
         context.ct.cancelled().await;
-        if let Some(cancelled) = &self.cancelled {
-            cancelled.send("cancelled").unwrap();
+        self.tell("cancelled");
+    }
+
+    fn tell(&self, what: &'static str) {
+        if let Some(listener) = &self.told {
+            listener.send(what).unwrap();
         }
     }
 }
