@@ -9,6 +9,7 @@ mod deny;
 mod detection;
 mod features;
 mod fuzz;
+mod mcp_servers;
 mod node;
 mod options;
 mod page;
@@ -29,9 +30,11 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 const HELP: &str = "\
 cargo xtask <task>
 
-  test      install what the tests need, then run all of them: cargo test, clients, browser
+  test      install what the tests need, then run all of them: cargo test, clients, browser, mcp-servers
   clients   what people use, in Python and JavaScript, against the example server  [--url URL]
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
+  mcp-servers
+            MCP servers that people use, asked through the client
   features  check that each feature of each crate compiles alone
   bench     measure the layers and the agent, and write docs/performance.md
   detection-quality
@@ -68,6 +71,7 @@ fn run() -> Result {
         "test" => test::run(&Workspace::load()?, &options),
         "clients" => clients::run(&Workspace::load()?, &options),
         "browser" => browser::run(&Workspace::load()?, &options),
+        "mcp-servers" => mcp_servers::run(&Workspace::load()?),
         "features" => features::run(&Workspace::load()?),
         "bench" => bench::run(&Workspace::load()?),
         "detection-quality" => detection::run(&Workspace::load()?),

@@ -38,18 +38,11 @@ impl Node {
 
     /// Installs what the lock file of a folder names, unless that was done.
     pub(crate) fn install(&self, folder: &Path) -> Result {
-        let lock = folder.join("package-lock.json");
-        let installed = folder.join("node_modules/installed-lock.json");
-        if same(&lock, &installed) {
-            return Ok(());
-        }
-        println!("installing {}", lock.display());
         // The machine's npm, run by this Node.js: the package's own npm is a link to nowhere.
-        let mut npm = Command::new(find("npm").ok_or("npm is missing: install Node.js")?);
-        npm.env("PATH", self.path()?).args(["ci", "--silent"]).current_dir(folder);
-        command::run(&mut npm)?;
-        fs::copy(lock, installed)?;
-        Ok(())
+        install_with(folder, |npm| {
+            npm.env("PATH", self.path()?);
+            Ok(())
+        })
     }
 
     fn path(&self) -> Result<OsString> {
@@ -57,6 +50,25 @@ impl Node {
         let folders = [self.programs.clone()].into_iter().chain(env::split_paths(&machine));
         Ok(env::join_paths(folders)?)
     }
+}
+
+/// Installs what the lock file of a folder names, for the machine's own Node.js, unless that was done.
+pub(crate) fn install(folder: &Path) -> Result {
+    install_with(folder, |_| Ok(()))
+}
+
+fn install_with(folder: &Path, prepare: impl FnOnce(&mut Command) -> Result) -> Result {
+    let lock = folder.join("package-lock.json");
+    let installed = folder.join("node_modules/installed-lock.json");
+    if same(&lock, &installed) {
+        return Ok(());
+    }
+    let mut npm = Command::new(find("npm").ok_or("npm is missing: install Node.js 20 or later")?);
+    prepare(&mut npm)?;
+    println!("installing {}", lock.display());
+    command::run(npm.args(["ci", "--silent"]).current_dir(folder))?;
+    fs::copy(lock, installed)?;
+    Ok(())
 }
 
 fn find(program: &str) -> Option<PathBuf> {

@@ -1,7 +1,7 @@
 //! Between the types of MCP and ours, through raw JSON, so that what neither names survives.
 
 #[cfg(feature = "client")]
-mod fields;
+pub(crate) mod fields;
 #[cfg(feature = "client")]
 pub(crate) mod from_mcp;
 #[cfg(feature = "server")]
