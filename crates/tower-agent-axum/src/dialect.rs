@@ -10,7 +10,7 @@ use axum::{
     routing::{MethodRouter, post},
 };
 use bytes::Bytes;
-use http::{StatusCode, header};
+use http::{HeaderName, StatusCode, header};
 use serde_json::Value;
 use tokio_util::sync::DropGuard;
 use tower::util::MapResponseLayer;
@@ -36,6 +36,8 @@ pub(crate) trait Dialect: 'static {
 
     /// What ids of replies begin with.
     const ID: &'static str;
+    /// The header in which clients look for the id of a request, beside that of the run.
+    const REQUEST_ID: Option<HeaderName> = None;
 
     fn parse(body: &[u8]) -> Result<ModelRequest, ApiError>;
 
@@ -53,7 +55,7 @@ pub(crate) trait Dialect: 'static {
     }
 
     /// The body of an error's answer, where it is not the usual one.
-    fn error_body(_: &ApiError, _run: &str) -> Option<String> {
+    fn error_body(_: &ApiError, _run: &str) -> Option<Bytes> {
         None
     }
 
@@ -93,7 +95,10 @@ pub(crate) fn route<D: Dialect>(host: Arc<Host>) -> MethodRouter {
 }
 
 /// Gives an error of ours, whoever answered with it, the dialect's form.
-pub(crate) fn in_form<D: Dialect>(response: Response) -> Response {
+pub(crate) fn in_form<D: Dialect>(mut response: Response) -> Response {
+    if let (Some(name), Some(id)) = (D::REQUEST_ID, response.headers().get(RUN_ID).cloned()) {
+        response.headers_mut().insert(name, id);
+    }
     let Some(error) = response.extensions().get::<ApiError>() else { return response };
     let run = response.headers().get(RUN_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
     match D::error_body(error, run) {
@@ -216,9 +221,12 @@ pub(crate) fn invalid(field: &'static str, reason: &str) -> ApiError {
     ApiError::bad_request("invalid_value", format!("`{field}` {reason}")).with_param(field)
 }
 
-/// A field that the vocabulary has no name for.
+/// A field that the vocabulary has no name for; some dialects keep theirs one level deeper, under their name.
 pub(crate) fn extra<'a>(request: &'a ModelRequest, field: &str) -> Option<&'a Value> {
-    request.extra.as_ref()?.value().ok()?.get(field)
+    let extra = request.extra.as_ref()?.value().ok()?;
+    let inner =
+        || ["anthropic", "openai_responses"].iter().find_map(|space| extra.get(space)?.get(field));
+    extra.get(field).or_else(inner)
 }
 
 /// The refusal of a field that an agent cannot obey.

@@ -4,7 +4,9 @@ mod error;
 mod flaw;
 mod frame;
 mod losses;
+pub(crate) mod number;
 pub(crate) mod raw;
+mod schema;
 mod stamp;
 
 pub use self::{error::ApiError, stamp::Stamp};
@@ -12,5 +14,6 @@ pub(crate) use self::{
     error::{broke, cut, header_text, refused, respond},
     flaw::{Flaw, cut_off},
     frame::frame,
-    losses::Losses,
+    losses::{Losses, is_foreign_alone, is_foreign_tool},
+    schema::schema_text,
 };

@@ -11,6 +11,7 @@ mod call;
 mod content;
 mod decoder;
 mod encoder;
+mod extra;
 mod finish;
 mod form;
 mod input;

@@ -14,11 +14,11 @@ use tower_agent_core::{
 
 /// The run that a request asks for: its last message is the input, what came before is the conversation.
 ///
-/// Instructions that a dialect keeps apart come before it, as they would stand in one that has only messages.
+/// What a client says as an operator is part of the conversation, as the agent has instructions of its own.
 pub(super) fn run_of(request: ModelRequest) -> RunRequest {
     let mut conversation = request.messages;
     let input: Conversation = conversation.make_mut().pop().into_iter().collect();
-    if let Some(text) = request.instructions {
+    if let Some(text) = request.instructions.filter(|text| !text.is_empty()) {
         conversation.make_mut().insert(0, Message::system(text));
     }
     let mut run = RunRequest::new(input).with_context(request.ctx);

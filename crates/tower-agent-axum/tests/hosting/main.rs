@@ -16,7 +16,11 @@ mod errors;
 #[cfg(test)]
 mod identity;
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod operations;
+#[cfg(test)]
+mod responses;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]

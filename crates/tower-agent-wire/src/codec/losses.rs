@@ -1,7 +1,10 @@
 use tower_agent_core::Json;
 
-use super::raw::Fields;
+use super::raw::{Fields, NULL};
 use crate::{Loss, LossRule};
+
+/// The keys under which dialects keep fields that mean nothing to the others.
+const SPACES: [&str; 2] = ["anthropic", "openai_responses"];
 
 /// Losses at one place.
 pub(crate) struct Losses<'a> {
@@ -14,11 +17,47 @@ impl Losses<'_> {
         self.all.push(Loss { rule, place: self.place.clone() });
     }
 
-    /// The fields of an `extra`, or none and a loss.
-    pub(crate) fn fields<'a>(&mut self, extra: Option<&'a Json>) -> Fields<'a> {
-        Fields::of(extra).unwrap_or_else(|| {
-            self.note(LossRule::NotJson);
-            Fields::default()
-        })
+    /// A loss at a field of the place.
+    pub(crate) fn note_at(&mut self, rule: LossRule, field: &str) {
+        self.all.push(Loss { rule, place: format!("{}.{field}", self.place) });
     }
+
+    /// The fields of an `extra` without those of other dialects, or none and a loss.
+    pub(crate) fn fields<'a>(&mut self, extra: Option<&'a Json>) -> Fields<'a> {
+        let Some(mut fields) = Fields::of(extra) else {
+            self.note(LossRule::NotJson);
+            return Fields::default();
+        };
+        for space in SPACES {
+            if fields.take(space).is_some_and(|raw| says_something(&raw)) {
+                self.note(LossRule::Foreign);
+            }
+        }
+        fields
+    }
+}
+
+/// Whether an `extra` has nothing but what other dialects keep in it.
+pub(crate) fn is_foreign_alone(extra: Option<&Json>) -> bool {
+    let fields = Fields::of(extra);
+    fields.is_some_and(|fields| fields.iter().all(|(key, _)| SPACES.contains(&key)))
+}
+
+/// Whether a tool is one of another dialect's provider, which nobody else runs.
+pub(crate) fn is_foreign_tool(extra: Option<&Json>, own: &str) -> bool {
+    let fields = Fields::of(extra).unwrap_or_default();
+    SPACES.iter().filter(|space| **space != own).any(|space| {
+        let inner = fields.get(space).and_then(Fields::parse).unwrap_or_default();
+        inner.get("type").is_some_and(|kind| kind != "\"custom\"")
+    })
+}
+
+/// Whether fields say more than how something was spelt, and what it was called.
+fn says_something(raw: &str) -> bool {
+    let fields = Fields::parse(raw).unwrap_or_default();
+    fields.iter().any(|(key, raw)| match raw {
+        NULL | "\"\"" | "[]" | "{}" => false,
+        _ if raw.starts_with('{') => says_something(raw),
+        _ => !matches!(key, "type" | "id" | "status"),
+    })
 }

@@ -94,6 +94,10 @@ impl<'a> Fields<'a> {
         self.0.iter().map(|(key, value)| (&**key, &**value))
     }
 
+    pub(crate) fn into_pairs(self) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)> {
+        self.0.into_iter()
+    }
+
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&str, &str) -> bool) {
         self.0.retain(|(key, value)| keep(key, value));
     }

@@ -126,7 +126,13 @@ impl Encoder {
         if let ModelEvent::Start { id, model, extra } = event {
             self.stamp.id = id.clone().unwrap_or_else(|| self.stamp.id.clone());
             self.stamp.model = model.clone().unwrap_or_else(|| self.stamp.model.clone());
-            self.extra = extra.clone().or_else(|| self.extra.take());
+            if let Some(extra) = extra {
+                let mut all = Vec::new();
+                let mut losses = Losses { place: "reply".into(), all: &mut all };
+                self.extra = losses.fields(Some(extra)).to_extra();
+                all.retain(|loss| !self.losses.contains(loss));
+                self.losses.extend(all);
+            }
         }
     }
 

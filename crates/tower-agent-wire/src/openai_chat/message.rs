@@ -228,7 +228,8 @@ pub(super) fn write_reasoning(
         key.get_or_insert(if is_short { "reasoning" } else { "reasoning_content" });
         text.push_str(&part.text);
     }
-    if let Some(key) = key {
+    // Reasoning that only another model can read has no text.
+    if let Some(key) = key.filter(|_| !text.is_empty()) {
         object.str(key, &text);
     }
 }

@@ -2,7 +2,7 @@
 
 use tower_agent_core::{Content, Json, Message, Part, Resource, TextPart, ToolResultPart};
 
-use super::media;
+use super::{extra, item::is_foreign, media};
 use crate::{
     LossRule,
     codec::{
@@ -63,7 +63,7 @@ fn read_part(raw: &str) -> Result<Part, Flaw> {
     let part = match kind.as_str() {
         "input_text" | "output_text" | "text" => fields
             .take_str("text")
-            .map(|text| Part::Text(TextPart { text, extra: fields.to_extra() })),
+            .map(|text| Part::Text(TextPart { text, extra: extra::keep(&fields) })),
         "input_image" => media::read_image(&mut fields).map(Part::Image),
         "input_audio" => media::read_audio(&mut fields).map(Part::Audio),
         "input_file" => media::read_file(&mut fields).map(Part::File),
@@ -77,12 +77,24 @@ pub(super) fn write(object: &mut Object<'_, '_>, message: &Message, losses: &mut
     let is_content = |part: &&Part| {
         !matches!(part, Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolResult(_))
     };
-    let parts: Vec<&Part> = message.parts().iter().filter(is_content).collect();
+    let (foreign, parts): (Vec<&Part>, Vec<&Part>) = message
+        .parts()
+        .iter()
+        .filter(is_content)
+        .partition(|part| matches!(part, Part::Opaque { json } if is_foreign(json)));
+    foreign.iter().for_each(|_| losses.note(LossRule::Foreign));
     match &*parts {
         [] => object.default_raw("content", "\"\""),
-        [Part::Text(TextPart { text, extra: None })] => object.str("content", text),
+        [Part::Text(TextPart { text, extra })] if is_plain(extra.as_ref(), losses) => {
+            object.str("content", text);
+        }
         _ => write_array(object.field("content"), parts, |out, part| write_part(out, part, losses)),
     }
+}
+
+/// Whether a text needs no fields of its own. Those of other dialects are lost.
+fn is_plain(extra: Option<&Json>, losses: &mut Losses<'_>) -> bool {
+    extra::peek(extra).is_empty() && extra::open(extra, &[], losses).is_empty()
 }
 
 fn write_part(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
@@ -102,7 +114,7 @@ fn write_part(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
 }
 
 fn write_text(out: &mut Vec<u8>, part: &TextPart, losses: &mut Losses<'_>) {
-    let mut object = Object::new(out, losses.fields(part.extra.as_ref()));
+    let mut object = Object::new(out, extra::open(part.extra.as_ref(), &[], losses));
     let kind = object.extra().get("type").and_then(string);
     let kind = kind.filter(|kind| kind == "output_text");
     object.str("type", kind.as_deref().unwrap_or(USER_TEXT));
@@ -139,7 +151,7 @@ pub(super) fn write_output(
 
 fn needs_list(block: &Content) -> bool {
     match block {
-        Content::Text(part) => part.extra.is_some(),
+        Content::Text(part) => !extra::peek(part.extra.as_ref()).is_empty(),
         Content::Image(_) => true,
         Content::Opaque { json } => is_input(json),
         _ => false,
@@ -166,7 +178,10 @@ fn write_block(out: &mut Vec<u8>, block: &Content, losses: &mut Losses<'_>) {
 /// A block as text; what has none is a note.
 fn plain(block: &Content, losses: &mut Losses<'_>) -> String {
     match block {
-        Content::Text(part) => part.text.to_string(),
+        Content::Text(part) => {
+            is_plain(part.extra.as_ref(), losses);
+            part.text.to_string()
+        }
         Content::Resource(Resource { text: Some(text), .. }) => text.to_string(),
         Content::ResourceLink(resource) => match &resource.name {
             Some(name) => format!("{name}: {}", resource.uri),

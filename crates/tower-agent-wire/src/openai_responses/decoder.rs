@@ -6,7 +6,7 @@ use super::{
     finish,
     parts::{Parts, Text},
     place::{Place, item},
-    reply::Head,
+    reply::{Head, keep},
     usage,
 };
 use crate::{
@@ -173,7 +173,7 @@ impl Decoder {
         for key in ["status", "output", "usage"] {
             fields.take(key);
         }
-        self.start(head, fields.to_extra());
+        self.start(head, keep(fields));
         Ok(())
     }
 
@@ -213,7 +213,7 @@ impl Decoder {
         let head = Head::read(&mut fields);
         fields.take("output");
         let usage = usage::take(&mut fields);
-        let extra = fields.to_extra();
+        let extra = keep(fields);
         if self.head.as_ref() != Some(&extra) {
             let head = if self.head.is_none() { head } else { Head::default() };
             self.start(head, extra);

@@ -1,11 +1,11 @@
 //! The output of a streamed reply, item by item.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use tower_agent_core::{CallId, Json, Part, PartStart, Str, TextPart, ToolCallPart};
 
 use super::{
-    call,
+    call, extra,
     form::{self, Form},
     item::{self, ITEM, Piece, Reader},
     message, reasoning,
@@ -81,12 +81,12 @@ struct Growing {
 impl Growing {
     /// Whether it stands for an item without content, or for a part without text.
     fn is_bare(&self) -> bool {
-        let fields = Fields::of(self.extra.as_ref()).unwrap_or_default();
+        let fields = extra::peek(self.extra.as_ref());
         self.text.is_empty() && (fields.is_null("type") || fields.is_null("text"))
     }
 
     fn write(&self, out: &mut Vec<u8>, text: &str, losses: &mut Losses<'_>) {
-        let mut extra = losses.fields(self.extra.as_ref());
+        let mut extra = extra::open(self.extra.as_ref(), &[], losses);
         extra.take(ITEM);
         let piece = Piece { text, extra };
         if self.form.index == form::SUMMARY.index || std::ptr::eq(self.form, &form::THOUGHT) {
@@ -127,9 +127,10 @@ impl Output {
                 let mut call = ToolCallPart::new("", "", "");
                 call.extra = extra.cloned();
                 self.close();
-                let at = self.open(self.id_in(extra, call::shape_in(extra).prefix), |_| {
-                    Kind::Call { call, arguments: String::new(), is_announced: false }
-                });
+                let at = self
+                    .open(self.id_in(extra::peek(extra), call::shape_in(extra).prefix), |_| {
+                        Kind::Call { call, arguments: String::new(), is_announced: false }
+                    });
                 self.parts.insert(index, (at, 0));
                 self.name(index, id.as_ref(), name.as_ref());
             }
@@ -139,8 +140,8 @@ impl Output {
     }
 
     /// The id that the dialect's fields have, or one of ours.
-    fn id_in(&self, fields: Option<&Json>, prefix: &str) -> String {
-        let given = Fields::of(fields).and_then(|mut fields| fields.take_text("id"));
+    fn id_in(&self, mut fields: Fields<'_>, prefix: &str) -> String {
+        let given = fields.take_text("id");
         let ours = || Reader::Client { ids: &self.ids }.id(prefix, self.items.len());
         given.map(|id| id.to_string()).or_else(ours).unwrap_or_default()
     }
@@ -154,8 +155,7 @@ impl Output {
     /// Begins a text, in the item before it where that goes on.
     fn text(&mut self, index: u32, form: &'static Form, extra: Option<&Json>) {
         let is_message = form.kind == form::TEXT.kind || form.kind == form::REFUSAL.kind;
-        let mark =
-            Fields::of(extra).and_then(|mut fields| fields.take(ITEM)).map(|raw| raw.into_owned());
+        let mark = extra::peek(extra).take(ITEM).map(Cow::into_owned);
         let goes_on = mark.is_none()
             && matches!(
                 (self.items.last(), is_message),
@@ -164,13 +164,14 @@ impl Output {
             );
         if !goes_on {
             self.close();
-            let rest = mark.map(Json::from_text);
+            let mark = mark.unwrap_or_default();
+            let rest = Fields::parse(&mark).unwrap_or_default();
             let prefix = if is_message { "msg" } else { "rs" };
-            let id = self.id_in(rest.as_ref(), prefix);
+            let id = self.id_in(rest.clone(), prefix);
             let kind =
                 if is_message { Kind::Message(Vec::new()) } else { Kind::Reasoning(Vec::new()) };
             let at = self.open(id.clone(), |_| kind);
-            self.announce_text(at, &id, is_message, rest.as_ref());
+            self.announce_text(at, &id, is_message, rest);
         }
         let item = self.items.len().saturating_sub(1);
         let Some(Item::Open { id, kind: Kind::Message(pieces) | Kind::Reasoning(pieces) }) =
@@ -197,8 +198,7 @@ impl Output {
         self.parts.insert(index, (item, pieces.len() - 1));
     }
 
-    fn announce_text(&mut self, at: usize, id: &str, is_message: bool, rest: Option<&Json>) {
-        let mut rest = Fields::of(rest).unwrap_or_default();
+    fn announce_text(&mut self, at: usize, id: &str, is_message: bool, mut rest: Fields<'_>) {
         for key in ["type", "content", "summary", "encrypted_content", "status"] {
             rest.take(key);
         }
@@ -282,7 +282,7 @@ impl Output {
             call.id = reader.id("call", at).unwrap_or_default().into();
         }
         let shape = call::shape_in(call.extra.as_ref());
-        let mut fields = Fields::of(call.extra.as_ref()).unwrap_or_default();
+        let mut fields = extra::peek(call.extra.as_ref());
         for key in ["type", "status", shape.arguments] {
             fields.take(key);
         }
@@ -422,7 +422,7 @@ impl Frames {
         let is_bare = piece.is_bare();
         let mut part = Vec::new();
         piece.write(&mut part, &piece.text, losses);
-        if is_bare && Fields::of(piece.extra.as_ref()).unwrap_or_default().is_null("type") {
+        if is_bare && extra::peek(piece.extra.as_ref()).is_null("type") {
             return;
         }
         if is_bare {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use tower_agent_core::{CallId, Json, ModelEvent, Part, PartDelta, PartStart, Str};
 
 use super::{
-    call,
+    call, extra,
     item::{self, ITEM},
     place::Place,
     reasoning,
@@ -92,12 +92,10 @@ impl Parts {
         for key in ["call_id", "name", "arguments", "input", "status"] {
             fields.take(key);
         }
-        if kind != "function_call" {
-            fields.set("type", format!("\"{kind}\""));
-        }
         let is_named = id.is_some() && name.is_some();
         let start = PartStart::ToolCall { id: id.map(CallId::from), name };
-        self.start(at, Text::Arguments, start, fields.to_extra());
+        let extra = call::shape(kind).and_then(|shape| call::keep(&fields, shape));
+        self.start(at, Text::Arguments, start, extra);
         self.parts.entry(at).and_modify(|part| part.is_named = is_named);
         match arguments {
             Some(text) => self.delta(at, Text::Arguments, text),
@@ -146,7 +144,7 @@ impl Parts {
             Text::Summary | Text::Thought => PartStart::Reasoning,
             Text::Arguments => PartStart::ToolCall { id: None, name: None },
         };
-        self.start(at, kind, start, extra.to_extra());
+        self.start(at, kind, start, extra::keep(&extra));
     }
 
     pub(super) fn delta(&mut self, at: Place, kind: Text, text: Str) -> Result<(), Flaw> {

@@ -1,5 +1,5 @@
 //! OpenAI's Responses.
-#![cfg(all(test, feature = "openai-responses"))]
+#![cfg(all(test, feature = "openai-chat", feature = "openai-responses"))]
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -7,6 +7,7 @@
     reason = "a helper of a test fails the test"
 )]
 
+mod crossing;
 mod errors;
 mod properties;
 mod round_trip;
