@@ -61,6 +61,17 @@ fn a_wait_and_the_id_of_the_request_are_told() {
 }
 
 #[test]
+fn a_code_is_read_and_passed_on() {
+    let body = r#"{"type":"error","error":{"type":"not_found_error","message":"why","details":{"error_code":"thread_not_found"}},"request_id":"r"}"#;
+    let error = decode(404, &[], body);
+    assert_eq!(
+        error.extensions().get::<ApiError>().unwrap().code.as_deref(),
+        Some("thread_not_found")
+    );
+    assert_eq!(encode_error(&error).body(), body.as_bytes());
+}
+
+#[test]
 fn a_body_that_is_no_error_is_an_error_all_the_same() {
     for body in ["", "<html>", "{}", "[]", r#"{"error": "text"}"#, r#"{"error": {"message": 7}}"#] {
         let error = decode(500, &[], body);
