@@ -19,7 +19,7 @@ const KNOWN: [&str; 2] = ["caller", "citations"];
 #[derive(Clone, Debug)]
 pub(super) struct OpenBlock {
     pub(super) part: u32,
-    block: u32,
+    pub(super) block: u32,
     kind: Kind,
     extra: Option<Json>,
     /// The fields that the start said, once it is written.
@@ -58,6 +58,11 @@ impl OpenBlock {
             Kind::Call { id, name, .. } => !id.is_empty() && !name.is_empty(),
             _ => true,
         }
+    }
+
+    /// Whether the start is written.
+    pub(super) const fn is_begun(&self) -> bool {
+        self.said.is_some()
     }
 
     /// Adds an id or a name that came late; the first that is not empty counts.
