@@ -320,7 +320,6 @@ impl Output {
             }
             Kind::Call { call, .. } => {
                 call.extra = extra.cloned().or_else(|| call.extra.take());
-                self.announce_call(item);
                 self.close_item(item, losses);
             }
         }
@@ -355,6 +354,7 @@ impl Output {
     }
 
     fn close_item(&mut self, at: usize, losses: &mut Losses<'_>) {
+        self.announce_call(at);
         let Some(Item::Open { id, kind }) = self.items.get(at) else { return };
         let parts: Vec<Part> = match kind {
             Kind::Message(pieces) => pieces.iter().map(|piece| Part::Text(piece.part())).collect(),

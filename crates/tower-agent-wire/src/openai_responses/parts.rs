@@ -1,6 +1,6 @@
 //! The parts of a streamed reply, as far as they have come.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::collections::BTreeMap;
 
 use tower_agent_core::{CallId, Json, ModelEvent, Part, PartDelta, PartStart, Str};
 
@@ -23,6 +23,8 @@ pub(super) enum Text {
     Summary,
     Thought,
     Arguments,
+    /// None: the part came at once.
+    Whole,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -87,6 +89,10 @@ impl Parts {
     }
 
     fn call_begins(&mut self, at: Place, kind: &str, mut fields: Fields<'_>) -> Result<(), Flaw> {
+        if self.parts.contains_key(&at) {
+            // Its arguments came first; the rest is told with its end.
+            return Ok(());
+        }
         let (id, name) = (fields.take_text("call_id"), fields.take_text("name"));
         let arguments = fields.take_text("arguments").or_else(|| fields.take_text("input"));
         for key in ["call_id", "name", "arguments", "input", "status"] {
@@ -142,7 +148,7 @@ impl Parts {
         let start = match kind {
             Text::Text | Text::Refusal => PartStart::Text,
             Text::Summary | Text::Thought => PartStart::Reasoning,
-            Text::Arguments => PartStart::ToolCall { id: None, name: None },
+            Text::Arguments | Text::Whole => PartStart::ToolCall { id: None, name: None },
         };
         self.start(at, kind, start, extra::keep(&extra));
     }
@@ -155,7 +161,7 @@ impl Parts {
         let delta = match kind {
             Text::Text | Text::Refusal => PartDelta::Text(text),
             Text::Summary | Text::Thought => PartDelta::Reasoning(text),
-            Text::Arguments => PartDelta::arguments(text),
+            Text::Arguments | Text::Whole => PartDelta::arguments(text),
         };
         self.events.push(ModelEvent::PartDelta { index: at.index(), delta });
         Ok(())
@@ -216,19 +222,20 @@ impl Parts {
             Part::ToolCall(call) => {
                 (Text::Arguments, call.arguments.as_str().into(), call.extra.clone())
             }
-            _ => {
-                self.events.push(ModelEvent::PartStart { index, part: PartStart::Whole(part) });
-                self.events.push(ModelEvent::PartEnd { index, extra: None });
-                return Ok(());
-            }
+            _ => (Text::Whole, Str::default(), None),
         };
-        if let Entry::Vacant(_) = self.parts.entry(at) {
+        let begun = self.parts.get(&at);
+        if begun.is_some_and(|begun| begun.kind != kind) {
+            return Err(Flaw::new("item", "is of another kind than its parts before"));
+        }
+        if begun.is_none() {
             let start = match &part {
                 Part::ToolCall(call) => {
                     PartStart::ToolCall { id: Some(call.id.clone()), name: Some(call.name.clone()) }
                 }
                 Part::Reasoning(_) => PartStart::Reasoning,
-                _ => PartStart::Text,
+                Part::Text(_) => PartStart::Text,
+                whole => PartStart::Whole(whole.clone()),
             };
             self.start(at, kind, start, extra.clone());
         } else if let Part::ToolCall(call) = &part
