@@ -14,6 +14,8 @@ mod encoder;
 mod extra;
 mod finish;
 mod form;
+mod frames;
+mod growing;
 mod input;
 mod item;
 mod media;

@@ -4,7 +4,7 @@ use tower_agent_core::{Error, ErrorKind, Json, ModelEvent};
 
 use super::{
     finish,
-    parts::{Parts, Text},
+    parts::{Kind, Parts},
     place::{Place, item},
     reply::{Head, keep},
     usage,
@@ -242,9 +242,9 @@ impl Decoder {
 #[derive(Clone, Copy, Debug)]
 enum Piece {
     Begin,
-    Delta(Text),
+    Delta(Kind),
     /// The whole text, under a key; what did not come in deltas is added.
-    Whole(Text, &'static str),
+    Whole(Kind, &'static str),
     /// What other events say as well.
     Nothing,
 }
@@ -254,19 +254,19 @@ impl Piece {
         Some(match kind.strip_prefix("response.")? {
             "content_part.added" | "reasoning_summary_part.added" => Self::Begin,
             "content_part.done" | "reasoning_summary_part.done" => Self::Nothing,
-            "output_text.delta" => Self::Delta(Text::Text),
-            "output_text.done" => Self::Whole(Text::Text, "text"),
-            "refusal.delta" => Self::Delta(Text::Refusal),
-            "refusal.done" => Self::Whole(Text::Refusal, "refusal"),
-            "reasoning_summary_text.delta" => Self::Delta(Text::Summary),
-            "reasoning_summary_text.done" => Self::Whole(Text::Summary, "text"),
-            "reasoning_text.delta" => Self::Delta(Text::Thought),
-            "reasoning_text.done" => Self::Whole(Text::Thought, "text"),
+            "output_text.delta" => Self::Delta(Kind::Text),
+            "output_text.done" => Self::Whole(Kind::Text, "text"),
+            "refusal.delta" => Self::Delta(Kind::Refusal),
+            "refusal.done" => Self::Whole(Kind::Refusal, "refusal"),
+            "reasoning_summary_text.delta" => Self::Delta(Kind::Summary),
+            "reasoning_summary_text.done" => Self::Whole(Kind::Summary, "text"),
+            "reasoning_text.delta" => Self::Delta(Kind::Thought),
+            "reasoning_text.done" => Self::Whole(Kind::Thought, "text"),
             "function_call_arguments.delta" | "custom_tool_call_input.delta" => {
-                Self::Delta(Text::Arguments)
+                Self::Delta(Kind::Arguments)
             }
-            "function_call_arguments.done" => Self::Whole(Text::Arguments, "arguments"),
-            "custom_tool_call_input.done" => Self::Whole(Text::Arguments, "input"),
+            "function_call_arguments.done" => Self::Whole(Kind::Arguments, "arguments"),
+            "custom_tool_call_input.done" => Self::Whole(Kind::Arguments, "input"),
             _ => return None,
         })
     }

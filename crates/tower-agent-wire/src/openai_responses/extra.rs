@@ -76,5 +76,7 @@ fn inner<'a>(outer: &mut Fields<'a>) -> Fields<'a> {
 
 /// Empty values and the type of a text only mark a spelling of another dialect.
 fn says_something(key: &str, raw: &str) -> bool {
-    !matches!(raw, NULL | "\"\"" | "[]" | "{}") && !(key == "type" && raw == "\"text\"")
+    let is_empty = matches!(raw, NULL | "\"\"" | "[]" | "{}");
+    let is_text = key == "type" && raw == "\"text\"";
+    !is_empty && !is_text
 }

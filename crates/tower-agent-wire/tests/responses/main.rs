@@ -6,6 +6,7 @@
     clippy::string_slice,
     reason = "a helper of a test fails the test"
 )]
+#![allow(clippy::needless_pass_by_value, reason = "reads better where it is called with `json!`")]
 
 mod crossing;
 mod errors;

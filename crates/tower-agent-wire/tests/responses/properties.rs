@@ -128,68 +128,20 @@ fn plain(value: Value) -> Value {
     }
 }
 
+/// Words and keys of the dialect.
+const WORDS: &str = "assistant user message function_call function_call_output custom_tool_call reasoning \
+    output_text input_text summary_text refusal web_search_call completed incomplete \
+    response.created response.output_item.added response.output_item.done \
+    response.content_part.added response.output_text.delta response.output_text.done \
+    response.refusal.delta response.reasoning_summary_text.delta \
+    response.function_call_arguments.delta response.completed x";
+const KEYS: &str = "type role content id call_id name arguments input output summary text refusal annotations item \
+    part delta output_index content_index summary_index response status usage input_tokens \
+    input_tokens_details error tools model format image_url openai_responses item_reference";
+
 fn shape() -> impl Strategy<Value = Value> {
-    let word = prop::sample::select(vec![
-        "assistant",
-        "user",
-        "message",
-        "function_call",
-        "function_call_output",
-        "custom_tool_call",
-        "reasoning",
-        "output_text",
-        "input_text",
-        "summary_text",
-        "refusal",
-        "web_search_call",
-        "completed",
-        "incomplete",
-        "response.created",
-        "response.output_item.added",
-        "response.output_item.done",
-        "response.content_part.added",
-        "response.output_text.delta",
-        "response.output_text.done",
-        "response.refusal.delta",
-        "response.reasoning_summary_text.delta",
-        "response.function_call_arguments.delta",
-        "response.completed",
-        "x",
-        "",
-    ]);
-    let key = prop::sample::select(vec![
-        "type",
-        "role",
-        "content",
-        "id",
-        "call_id",
-        "name",
-        "arguments",
-        "input",
-        "output",
-        "summary",
-        "text",
-        "refusal",
-        "annotations",
-        "item",
-        "part",
-        "delta",
-        "output_index",
-        "content_index",
-        "summary_index",
-        "response",
-        "status",
-        "usage",
-        "input_tokens",
-        "input_tokens_details",
-        "error",
-        "tools",
-        "model",
-        "format",
-        "image_url",
-        "openai_responses",
-        "item_reference",
-    ]);
+    let word = prop::sample::select(WORDS.split(' ').collect::<Vec<_>>());
+    let key = prop::sample::select(KEYS.split(' ').collect::<Vec<_>>());
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
