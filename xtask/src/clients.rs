@@ -1,31 +1,47 @@
 //! Clients that people use, against the example server.
 
-use std::process::Command;
+use std::{path::PathBuf, process::Command};
 
 use crate::{
-    Result, command, options::Options, python, server::with_server, step::step,
+    Result, command, node, options::Options, python, server::with_server, step::step,
     workspace::Workspace,
 };
 
-/// The folder of the script and of what it needs.
+/// The folder of the scripts and of what they need.
 const FOLDER: &str = "clients";
+const PYTHON: [&str; 2] = ["openai_chat.py", "anthropic_messages.py"];
+const NODE: [&str; 1] = ["anthropic_messages.mjs"];
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
     step("clients", || {
-        let python = python::environment(workspace, FOLDER)?.python();
+        let environment = python::environment(workspace, FOLDER)?;
+        node::install(&scripts(workspace))?;
+        let node = python::node(&environment)?;
         with_server(workspace, options, |url| {
-            let script = workspace.root.join("tests/clients/openai_chat.py");
-            command::run(Command::new(&python).arg(script).args([
-                "--url",
-                url,
-                "--tools-model",
-                "demo-bare",
-            ]))
+            for script in PYTHON {
+                let mut python = Command::new(environment.python());
+                ask(python.arg(scripts(workspace).join(script)), url)?;
+            }
+            for script in NODE {
+                let mut node = Command::new(&node);
+                let node = node.arg("--test-reporter=spec");
+                ask(node.arg(scripts(workspace).join(script)), url)?;
+            }
+            Ok(())
         })
     })
 }
 
+fn ask(script: &mut Command, url: &str) -> Result {
+    command::run(script.args(["--url", url, "--tools-model", "demo-bare"]))
+}
+
+fn scripts(workspace: &Workspace) -> PathBuf {
+    workspace.root.join("tests").join(FOLDER)
+}
+
 /// Has the clients ready.
 pub(crate) fn install(workspace: &Workspace) -> Result {
-    python::environment(workspace, FOLDER).map(drop)
+    python::environment(workspace, FOLDER)?;
+    node::install(&scripts(workspace))
 }
