@@ -1,4 +1,8 @@
 //! What the codecs of all dialects have in common.
+#![cfg_attr(
+    not(all(feature = "anthropic-messages", feature = "openai-chat")),
+    allow(dead_code, unused_imports, reason = "each dialect needs a part of it")
+)]
 
 mod error;
 mod flaw;
