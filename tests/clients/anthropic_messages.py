@@ -57,6 +57,16 @@ class ClientCase(unittest.TestCase):
         return self.client.messages.stream(**self.asked(**changes))
 
 
+class Models(ClientCase):
+    def test_the_demo_model_is_listed(self):
+        models = list(self.client.models.list())
+        self.assertIn(MODEL, [model.id for model in models])
+        self.assertEqual({model.type for model in models}, {"model"})
+        self.assertEqual(self.client.models.retrieve(MODEL).display_name, MODEL)
+        with self.assertRaises(anthropic.NotFoundError):
+            self.client.models.retrieve("no-such-model")
+
+
 class WholeReplies(ClientCase):
     def test_a_question_is_answered(self):
         reply = self.create()

@@ -30,7 +30,7 @@ const HELP: &str = "\
 cargo xtask <task>
 
   test      install what the tests need, then run all of them: cargo test, clients, browser
-  clients   what people use, in Python and JavaScript, against the example server  [--url URL]
+  clients   clients in Python and JavaScript against the example server  [--url URL]
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
   features  check that each feature of each crate compiles alone
   bench     measure the layers and the agent, and write docs/performance.md

@@ -48,6 +48,8 @@ pub enum LossRule {
     Moved,
     /// The name of a speaker.
     Name,
+    /// The flag that a call failed; the text of its result must say so.
+    ErrorFlag,
     /// A sampling parameter that the dialect does not have, or not so large.
     Parameter,
     /// The form of the answer.
@@ -74,6 +76,7 @@ impl LossRule {
             Self::Arguments => "arguments",
             Self::Moved => "moved",
             Self::Name => "name",
+            Self::ErrorFlag => "error_flag",
             Self::Parameter => "parameter",
             Self::OutputFormat => "output_format",
             Self::MaxTokens => "max_tokens",

@@ -29,6 +29,7 @@ fn text() -> impl Strategy<Value = String> {
     "[a-z\"\\\\\n\r\u{e9}\u{4f60}\u{1f980} {}:]{1,12}"
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "reads better where it is called with `json!`")]
 fn own(value: Value) -> Option<Json> {
     Some(json!({"anthropic": value}).into())
 }
@@ -114,76 +115,79 @@ fn stamp() -> Stamp {
     Stamp::new("unused", "unused", 0)
 }
 
+/// What the dialect says, and what it does not.
+const WORDS: [&str; 16] = [
+    "assistant",
+    "user",
+    "text",
+    "thinking",
+    "tool_use",
+    "tool_result",
+    "image",
+    "base64",
+    "url",
+    "text_delta",
+    "input_json_delta",
+    "signature_delta",
+    "error",
+    "end_turn",
+    "x",
+    "",
+];
+const KEYS: [&str; 37] = [
+    "type",
+    "message",
+    "messages",
+    "role",
+    "content",
+    "content_block",
+    "delta",
+    "index",
+    "text",
+    "thinking",
+    "signature",
+    "partial_json",
+    "id",
+    "name",
+    "input",
+    "tool_use_id",
+    "is_error",
+    "source",
+    "data",
+    "media_type",
+    "model",
+    "usage",
+    "input_tokens",
+    "stop_reason",
+    "stop_sequence",
+    "system",
+    "tools",
+    "tool_choice",
+    "error",
+    "input_schema",
+    "max_tokens",
+    "cache_control",
+    "citations",
+    "citation",
+    "output_config",
+    "format",
+    "schema",
+];
+
 fn shape() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         (-3i64..300).prop_map(Value::from),
-        proptest::sample::select(vec![
-            "assistant",
-            "user",
-            "text",
-            "thinking",
-            "tool_use",
-            "tool_result",
-            "image",
-            "base64",
-            "url",
-            "text_delta",
-            "input_json_delta",
-            "signature_delta",
-            "error",
-            "end_turn",
-            "x",
-            "",
-        ])
-        .prop_map(Value::from),
+        proptest::sample::select(&WORDS[..]).prop_map(Value::from),
     ];
-    let key = proptest::sample::select(vec![
-        "type",
-        "message",
-        "messages",
-        "role",
-        "content",
-        "content_block",
-        "delta",
-        "index",
-        "text",
-        "thinking",
-        "signature",
-        "partial_json",
-        "id",
-        "name",
-        "input",
-        "tool_use_id",
-        "is_error",
-        "source",
-        "data",
-        "media_type",
-        "model",
-        "usage",
-        "input_tokens",
-        "stop_reason",
-        "stop_sequence",
-        "system",
-        "tools",
-        "tool_choice",
-        "error",
-        "input_schema",
-        "max_tokens",
-        "cache_control",
-        "citations",
-        "citation",
-        "output_config",
-        "format",
-        "schema",
-    ]);
+    let key = proptest::sample::select(&KEYS[..]);
     leaf.prop_recursive(6, 64, 6, move |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Value::from),
             vec((key.clone(), inner), 0..6).prop_map(|fields| fields
                 .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
+                .map(|(key, value)| ((*key).to_owned(), value))
                 .collect()),
         ]
     })

@@ -12,10 +12,10 @@ use tower_agent_axum::{
     Models, chat_router, health_router, messages_router, metrics_router, responses_router,
     run_router, stack_router,
 };
-use tower_agent_providers::OpenAi;
+use tower_agent_providers::{Anthropic, OpenAi, anthropic, openai};
 
 use crate::{
-    args::{Model, Options},
+    args::{Api, Model, Options},
     demo::{self, Demo},
     folder::Folder,
     page, stacks, tools,
@@ -72,14 +72,23 @@ fn open(options: &Options) -> io::Result<Folder> {
 }
 
 fn provider(model: &Model) -> Result<(&str, BoxModelService), Box<dyn Error>> {
-    let Model::Remote { base_url, name } = model else {
+    let Model::Remote { base_url, name, api } = model else {
         return Ok((demo::NAME, stacks::provider(Demo::new())));
     };
-    let mut server = OpenAi::builder(base_url.as_str());
-    if let Ok(key) = std::env::var("OPENAI_API_KEY") {
-        server = server.api_key(Secret::from(key));
-    }
-    Ok((name, stacks::provider(server.build()?)))
+    let key = |variable| std::env::var(variable).ok().map(Secret::from);
+    let provider = match api {
+        Api::OpenAi => {
+            let server = OpenAi::builder(base_url.as_str());
+            let key = key("OPENAI_API_KEY");
+            stacks::provider(key.into_iter().fold(server, openai::Builder::api_key).build()?)
+        }
+        Api::Anthropic => {
+            let server = Anthropic::builder(base_url.as_str());
+            let key = key("ANTHROPIC_API_KEY");
+            stacks::provider(key.into_iter().fold(server, anthropic::Builder::api_key).build()?)
+        }
+    };
+    Ok((name, provider))
 }
 
 /// The model under the name that its provider knows.

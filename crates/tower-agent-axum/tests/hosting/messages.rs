@@ -459,4 +459,7 @@ async fn one_set_of_models_is_served_in_both_dialects() {
     assert_eq!((asked.count(), seen.count()), (4, 2));
     let list = ask(&app, Request::get("/v1/models").body(Body::empty()).unwrap()).await.json();
     assert_eq!(list["data"].as_array().unwrap().len(), 2);
+    let model = &list["data"][0];
+    assert_eq!((&model["type"], &model["display_name"]), (&json!("model"), &json!("demo")));
+    assert_eq!((&list["has_more"], &list["last_id"]), (&json!(false), &json!("helper")));
 }

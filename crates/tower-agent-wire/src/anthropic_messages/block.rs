@@ -106,7 +106,13 @@ pub(super) fn write(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
         Part::File(media) => media::write_document(out, media, losses),
         Part::ToolCall(call) => write_call(out, call, losses),
         Part::ToolResult(result) => tool_result::write(out, result, losses),
-        Part::Opaque { json } => out.extend_from_slice(json.as_str().as_bytes()),
+        Part::Opaque { json } => match kind_of(json).filter(|kind| is_foreign(kind)) {
+            Some(kind) => {
+                losses.note(LossRule::Foreign);
+                write_note(out, &format!("[{kind} omitted: it is not in a form that can be sent]"));
+            }
+            None => out.extend_from_slice(json.as_str().as_bytes()),
+        },
         _ => {
             losses.note(LossRule::Media);
             write_note(out, "[sound omitted: it cannot be sent here]");
@@ -114,7 +120,13 @@ pub(super) fn write(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
     }
 }
 
-/// Whether a part of a request has a block; what has none is noted.
+/// Whether a part of a user's message has a block, which may be a note that names what stood there.
+pub(super) fn fits_user(part: &Part, losses: &mut Losses<'_>) -> bool {
+    let is_known_elsewhere = matches!(part, Part::Opaque { json } if kind_of(json).is_some_and(|kind| is_foreign(&kind)));
+    is_known_elsewhere || fits(part, losses)
+}
+
+/// Whether a part has a block; what has none is noted.
 pub(super) fn fits(part: &Part, losses: &mut Losses<'_>) -> bool {
     match part {
         // The provider refuses empty texts, and reasoning that it did not sign.

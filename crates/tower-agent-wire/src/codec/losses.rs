@@ -6,6 +6,19 @@ use crate::{Loss, LossRule};
 /// The keys under which dialects keep fields that mean nothing to the others.
 const SPACES: [&str; 2] = ["anthropic", "openai_responses"];
 
+/// Types of texts and of tools, which other dialects have as well.
+const TYPES: [&str; 9] = [
+    "custom_tool_call_output",
+    "text",
+    "custom",
+    "input_text",
+    "output_text",
+    "summary_text",
+    "reasoning_text",
+    "refusal",
+    "message",
+];
+
 /// Losses at one place.
 pub(crate) struct Losses<'a> {
     pub(crate) place: String,
@@ -52,12 +65,30 @@ pub(crate) fn is_foreign_tool(extra: Option<&Json>, own: &str) -> bool {
     })
 }
 
-/// Whether fields say more than how something was spelt, and what it was called.
+/// Whether fields say more than how something was spelt.
 fn says_something(raw: &str) -> bool {
     let fields = Fields::parse(raw).unwrap_or_default();
-    fields.iter().any(|(key, raw)| match raw {
-        NULL | "\"\"" | "[]" | "{}" => false,
-        _ if raw.starts_with('{') => says_something(raw),
-        _ => !matches!(key, "type" | "id" | "status"),
+    fields.iter().any(|(key, raw)| match key {
+        // What an item was called, and how far it had come.
+        "id" | "status" => false,
+        "item" => says_something(raw),
+        _ => !is_spelling(key, raw),
     })
+}
+
+fn is_object_of_spellings(raw: &str) -> bool {
+    raw.starts_with('{')
+        && Fields::parse(raw)
+            .is_some_and(|fields| fields.iter().all(|(key, raw)| is_spelling(key, raw)))
+}
+
+/// Whether a field only marks how something was spelt: a null, an empty value, the type of a text or of a tool, or what
+/// holds anyway.
+pub(crate) fn is_spelling(key: &str, raw: &str) -> bool {
+    let is_usual = match key {
+        "type" => TYPES.contains(&raw.trim_matches('"')),
+        "stream" | "is_error" => raw == "false",
+        _ => false,
+    };
+    is_usual || [NULL, "\"\"", "[]"].contains(&raw) || is_object_of_spellings(raw)
 }

@@ -2,7 +2,11 @@
 
 use tower_agent_core::{Content, Json, Message, Part, Resource, TextPart, ToolResultPart};
 
-use super::{extra, item::is_foreign, media};
+use super::{
+    extra,
+    item::{is_foreign, kind_of},
+    media,
+};
 use crate::{
     LossRule,
     codec::{
@@ -77,12 +81,7 @@ pub(super) fn write(object: &mut Object<'_, '_>, message: &Message, losses: &mut
     let is_content = |part: &&Part| {
         !matches!(part, Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolResult(_))
     };
-    let (foreign, parts): (Vec<&Part>, Vec<&Part>) = message
-        .parts()
-        .iter()
-        .filter(is_content)
-        .partition(|part| matches!(part, Part::Opaque { json } if is_foreign(json)));
-    foreign.iter().for_each(|_| losses.note(LossRule::Foreign));
+    let parts: Vec<&Part> = message.parts().iter().filter(is_content).collect();
     match &*parts {
         [] => object.default_raw("content", "\"\""),
         [Part::Text(TextPart { text, extra })] if is_plain(extra.as_ref(), losses) => {
@@ -103,6 +102,11 @@ fn write_part(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
         Part::Image(media) => media::write_image(out, media, losses),
         Part::Audio(media) => media::write_audio(out, media, losses),
         Part::File(media) => media::write_file(out, media, losses),
+        Part::Opaque { json } if is_foreign(json) => {
+            losses.note(LossRule::Foreign);
+            let kind = kind_of(json).unwrap_or_default();
+            write_note(out, &format!("[{kind} omitted: it is not in a form that can be sent]"));
+        }
         Part::Opaque { json } if Fields::parse(json.as_str()).is_some() => {
             out.extend_from_slice(json.as_str().as_bytes());
         }
@@ -160,8 +164,7 @@ fn needs_list(block: &Content) -> bool {
 
 /// Whether a block is one of this dialect.
 fn is_input(json: &Json) -> bool {
-    let kind = Fields::parse(json.as_str()).and_then(|fields| string(fields.get("type")?));
-    kind.is_some_and(|kind| kind.starts_with("input_"))
+    kind_of(json).is_some_and(|kind| kind.starts_with("input_"))
 }
 
 fn write_block(out: &mut Vec<u8>, block: &Content, losses: &mut Losses<'_>) {

@@ -6,10 +6,7 @@ use tower_agent_core::Json;
 
 use crate::{
     LossRule,
-    codec::{
-        Losses,
-        raw::{Fields, NULL},
-    },
+    codec::{Losses, is_spelling, raw::Fields},
 };
 
 /// The key under which they stand, so that no other dialect takes them for its own.
@@ -55,7 +52,7 @@ pub(super) fn open<'a>(
             if fields.get(&key).is_none() {
                 fields.set(key, raw);
             }
-        } else if says_something(&key, &raw) {
+        } else if !is_spelling(&key, &raw) {
             losses.note_at(LossRule::Foreign, &key);
         }
     }
@@ -72,11 +69,4 @@ fn inner<'a>(outer: &mut Fields<'a>) -> Fields<'a> {
         Some(Cow::Borrowed(raw)) => Fields::parse(raw).unwrap_or_default(),
         _ => Fields::default(),
     }
-}
-
-/// Empty values and the type of a text only mark a spelling of another dialect.
-fn says_something(key: &str, raw: &str) -> bool {
-    let is_empty = matches!(raw, NULL | "\"\"" | "[]" | "{}");
-    let is_text = key == "type" && raw == "\"text\"";
-    !is_empty && !is_text
 }

@@ -180,10 +180,14 @@ const FOREIGN: [&str; 14] = [
     "video_url",
 ];
 
+/// The `type` of a part that is an object.
+pub(super) fn kind_of(json: &Json) -> Option<Str> {
+    Fields::parse(json.as_str())?.get("type").and_then(string)
+}
+
 /// Whether a part is one that only another dialect knows.
 pub(super) fn is_foreign(json: &Json) -> bool {
-    let kind = Fields::parse(json.as_str()).and_then(|fields| string(fields.get("type")?));
-    kind.is_some_and(|kind| FOREIGN.contains(&&*kind) || kind.ends_with("_tool_result"))
+    kind_of(json).is_some_and(|kind| FOREIGN.contains(&&*kind) || kind.ends_with("_tool_result"))
 }
 
 /// Takes the fields of an item from its first part.

@@ -6,9 +6,12 @@ use super::{
     call::{self, Shape},
     content, extra,
 };
-use crate::codec::{
-    Flaw, Losses,
-    raw::{Fields, Object, string},
+use crate::{
+    LossRule,
+    codec::{
+        Flaw, Losses,
+        raw::{Fields, Object, string},
+    },
 };
 
 /// Reads the result of a call; `None` if the fields are not one.
@@ -42,6 +45,9 @@ pub(super) fn write(
     shape: &'static Shape,
     losses: &mut Losses<'_>,
 ) {
+    if result.is_error {
+        losses.note(LossRule::ErrorFlag);
+    }
     let mut object = Object::new(out, extra::open(result.extra.as_ref(), &[], losses));
     let given = object.take("type").and_then(|raw| string(&raw));
     object.str("type", given.as_deref().unwrap_or(shape.output));

@@ -166,8 +166,8 @@ fn what_only_chat_can_say_is_dropped_by_name() {
             "foreign at extra.logit_bias",
             "foreign at extra.n",
             "name at messages[0]",
-            "foreign at messages[0]",
             "foreign at messages[0].cache_control",
+            "foreign at messages[0]",
             "foreign at messages[1].audio",
             "unsigned_reasoning at messages[1]",
             "foreign at tools[0]",
@@ -180,7 +180,10 @@ fn what_only_chat_can_say_is_dropped_by_name() {
         json!({
             "model": "m",
             "input": [
-                {"role": "user", "content": "Hi"},
+                {"role": "user", "content": [
+                    {"type": "input_text", "text": "Hi"},
+                    {"type": "input_text", "text": "[video_url omitted: it is not in a form that can be sent]"}
+                ]},
                 {"role": "assistant", "content": "Hello"},
                 {"type": "function_call_output", "call_id": "1", "output": "a"}
             ],

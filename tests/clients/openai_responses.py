@@ -1,6 +1,6 @@
 """Clients of OpenAI's Responses against a running example server: openai's own, and the agent libraries over it.
 
-    python clients.py --url http://127.0.0.1:3000 --tools-model demo-bare
+    python openai_responses.py --url http://127.0.0.1:3000 --tools-model demo-bare
 
 `cargo xtask clients` starts the server, has the pinned clients ready and runs this. They ask nobody but that server.
 """
