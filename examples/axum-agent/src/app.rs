@@ -12,7 +12,9 @@ use tower_agent_axum::{
     Models, chat_router, health_router, messages_router, metrics_router, responses_router,
     run_router, stack_router,
 };
-use tower_agent_providers::{Anthropic, OpenAi, anthropic, openai};
+use tower_agent_providers::{
+    Anthropic, OpenAi, OpenAiResponses, anthropic, openai, openai_responses,
+};
 
 use crate::{
     args::{Api, Model, Options},
@@ -81,6 +83,12 @@ fn provider(model: &Model) -> Result<(&str, BoxModelService), Box<dyn Error>> {
             let server = OpenAi::builder(base_url.as_str());
             let key = key("OPENAI_API_KEY");
             stacks::provider(key.into_iter().fold(server, openai::Builder::api_key).build()?)
+        }
+        Api::Responses => {
+            let server = OpenAiResponses::builder(base_url.as_str()).store(false);
+            let key = key("OPENAI_API_KEY");
+            let server = key.into_iter().fold(server, openai_responses::Builder::api_key);
+            stacks::provider(server.build()?)
         }
         Api::Anthropic => {
             let server = Anthropic::builder(base_url.as_str());

@@ -14,8 +14,8 @@ Usage: axum-agent [--addr ADDR] [--root DIR] [--base-url URL --model NAME [--api
   --root DIR       the folder that the tools may look into [default: the sample folder]
   --base-url URL   an endpoint of a provider, such as https://api.openai.com/v1 [default: the built-in demo model]
   --model NAME     the model to ask for; goes with --base-url
-  --api API        what the endpoint speaks: openai (chat completions; its key is taken from OPENAI_API_KEY) or
-                   anthropic (messages; from ANTHROPIC_API_KEY) [default: openai]
+  --api API        what the endpoint speaks: openai (chat completions) or responses, whose key is taken from
+                   OPENAI_API_KEY, or anthropic (messages; from ANTHROPIC_API_KEY) [default: openai]
   --help           print this
 
 RUST_LOG sets what is logged, such as RUST_LOG=debug.
@@ -47,6 +47,7 @@ pub(crate) enum Model {
 pub(crate) enum Api {
     #[default]
     OpenAi,
+    Responses,
     Anthropic,
 }
 
@@ -101,8 +102,11 @@ impl Api {
     fn parse(name: &str) -> Result<Self, UsageError> {
         match name {
             "openai" => Ok(Self::OpenAi),
+            "responses" => Ok(Self::Responses),
             "anthropic" => Ok(Self::Anthropic),
-            other => Err(UsageError(format!("--api {other:?} is neither openai nor anthropic"))),
+            other => Err(UsageError(format!(
+                "--api {other:?} is none of openai, responses and anthropic"
+            ))),
         }
     }
 }
@@ -181,7 +185,7 @@ mod tests {
             (&["--base-url", "http://localhost"], "needs --model"),
             (&["--model", "large"], "needs --base-url"),
             (&["--api", "anthropic"], "needs --base-url"),
-            (&["--api", "gopher"], "neither openai nor anthropic"),
+            (&["--api", "gopher"], "none of openai, responses and anthropic"),
         ];
         for (args, expected) in cases {
             let error = parse(args).unwrap_err();

@@ -197,6 +197,30 @@ async fn the_same_stacks_stand_before_a_model_behind_openais_api() {
 }
 
 #[tokio::test]
+async fn any_client_of_openais_responses_reaches_the_agent_or_brings_tools_of_its_own() {
+    let server = Server::start(&[]).await;
+    let ask = |model: &str, more: Value| {
+        let mut body = json!({"model": model, "input": "call weather with city Oslo"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post("/v1/responses", body.to_string())
+    };
+    let answer: Value = ask("demo", json!({})).await.json().await.unwrap();
+    let text = answer["output"][0]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("could not call **weather**"), "{answer}");
+
+    let tools = json!({"tools": [{"type": "function", "name": "weather"}]});
+    let answer: Value = ask("demo-bare", tools).await.json().await.unwrap();
+    let call = &answer["output"][0];
+    assert_eq!(call["name"], "weather", "{answer}");
+    assert_eq!(call["arguments"], r#"{"city":"Oslo"}"#);
+}
+
+#[tokio::test]
+async fn the_same_stacks_stand_before_a_model_behind_openais_responses() {
+    runs_before("responses").await;
+}
+
+#[tokio::test]
 async fn the_same_stacks_stand_before_a_model_behind_anthropics_api() {
     runs_before("anthropic").await;
 }
