@@ -1,6 +1,10 @@
 //! What the codecs of all dialects have in common.
 #![cfg_attr(
-    not(all(feature = "anthropic-messages", feature = "openai-chat")),
+    not(all(
+        feature = "anthropic-messages",
+        feature = "openai-chat",
+        feature = "openai-responses"
+    )),
     allow(dead_code, unused_imports, reason = "each dialect needs a part of it")
 )]
 
