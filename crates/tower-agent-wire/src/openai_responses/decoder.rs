@@ -18,6 +18,8 @@ use crate::{
     sse::{Event, ParseError, Parser},
 };
 
+const EVENT_LIMIT: usize = 64 << 20;
+
 /// Reads a streamed reply of a provider from bytes that may be cut anywhere.
 ///
 /// Push bytes as they come, take events until there are none, and call [`finish`](Self::finish) at the end of the
@@ -26,7 +28,7 @@ use crate::{
 /// Indices of parts are made of those of the item and its content, so they have gaps; what is collected is in the order of
 /// the whole reply. What an event of the end says beyond the events before it (text, whole items, fields) is told then, so a
 /// server that leaves events out loses nothing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Decoder {
     sse: Parser,
     events: VecDeque<Result<ModelEvent, Error>>,
@@ -39,10 +41,16 @@ impl Decoder {
     /// A decoder at the beginning of a stream.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            sse: Parser::new().limit(EVENT_LIMIT),
+            events: VecDeque::new(),
+            parts: Parts::default(),
+            head: None,
+            is_over: false,
+        }
     }
 
-    /// Sets how many bytes one event may have; without it 16 MiB. The last event holds the whole reply again.
+    /// Sets how many bytes one event may have; without it 64 MiB, since the last event holds the whole reply.
     #[must_use]
     pub fn event_limit(mut self, bytes: usize) -> Self {
         self.sse = self.sse.limit(bytes);
@@ -235,6 +243,12 @@ impl Decoder {
         }
         self.parts.end();
         Ok(())
+    }
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -349,6 +349,26 @@ fn what_does_not_fit_is_an_error_and_names_the_place() {
 }
 
 #[test]
+fn an_event_without_end_is_an_error_before_it_fills_the_memory() {
+    let mut decoder = Decoder::new().event_limit(1_000);
+    decoder.push(delta_of(&"x".repeat(500)).as_bytes());
+    decoder.push(b"data: ");
+    (0..20).for_each(|_| decoder.push(&[b'x'; 100]));
+    let events: Vec<_> = std::iter::from_fn(|| decoder.next_event()).collect();
+    let error = events.last().unwrap().as_ref().unwrap_err();
+    assert!(events.len() > 1 && error.to_string().contains("too large"), "{events:?}");
+
+    // The usual limit lets a whole reply pass.
+    let text = "x".repeat(20 << 20);
+    let all = stream(vec![completed(json!([message("msg_1", &text)]))]);
+    assert_eq!(reply_of(&all).unwrap().message.text().len(), text.len());
+}
+
+fn delta_of(piece: &str) -> String {
+    frames(&[text("output_text.delta", 0, ("delta", json!(piece)))])
+}
+
+#[test]
 fn the_decoder_is_over_with_the_last_event() {
     let mut decoder = Decoder::new();
     decoder.push(stream(vec![]).as_bytes());
