@@ -35,6 +35,7 @@
 //! | `max_tokens` | never | no token limit: 8192 is sent |
 //! | `output_format` | never | any JSON object without a schema |
 //! | `moved` | never: operators' messages stay where they stood | an operator's message between others is sent before them |
+//! | `call_id` | never | ids of calls with other characters than letters, digits, `_` and `-`, which are replaced |
 //! | `name` | never | the name of a speaker |
 //! | `arguments` | never: arguments are text | arguments that are no JSON object are sent inside one |
 //! | `error_flag` | the flag that a call failed | never |

@@ -1,6 +1,8 @@
 //! Content blocks: the parts of a message.
 
-use tower_agent_core::{Json, Part, TextPart, ToolCallPart};
+use std::borrow::Cow;
+
+use tower_agent_core::{CallId, Json, Part, TextPart, ToolCallPart};
 
 use super::{
     extra::{SPACE, keep, open},
@@ -184,10 +186,24 @@ pub(super) fn write_thinking(out: &mut Vec<u8>, part: &TextPart, losses: &mut Lo
 fn write_call(out: &mut Vec<u8>, call: &ToolCallPart, losses: &mut Losses<'_>) {
     let mut object = Object::new(out, open(call.extra.as_ref(), &KNOWN, losses));
     object.str("type", "tool_use");
-    object.str("id", call.id.as_str());
+    object.str("id", &call_id(&call.id, losses));
     object.str("name", &call.name);
     write_input(object.field("input"), &call.arguments, losses);
     object.end();
+}
+
+/// The id of a call, in the characters that the provider takes. A call and its result get the same one.
+pub(super) fn call_id<'a>(id: &'a CallId, losses: &mut Losses<'_>) -> Cow<'a, str> {
+    let fits = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
+    let text = id.as_str();
+    if !text.is_empty() && text.chars().all(fits) {
+        return Cow::Borrowed(text);
+    }
+    losses.note(LossRule::CallId);
+    match text {
+        "" => Cow::Borrowed("_"),
+        text => text.chars().map(|char| if fits(char) { char } else { '_' }).collect(),
+    }
 }
 
 /// The input of a call is an object; a text that is none goes into one.
