@@ -60,7 +60,7 @@ use crate::{
 /// # What is sent
 ///
 /// A model stack gets the request as [`decode_request`](anthropic_messages::decode_request) reads it, fields without a name in
-/// the vocabulary included. The host asks for no `anthropic-version` and for no key: who may ask is for
+/// the vocabulary included. The host asks for no `anthropic-version`, no `anthropic-beta` and no key: who may ask is for
 /// [`identity`](MessagesRouter::identity) to say, which finds `x-api-key` or `Authorization` among the headers.
 ///
 /// An agent gets the system text and the messages, the form of the answer and whether to stream. Its model, instructions and

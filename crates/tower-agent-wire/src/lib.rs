@@ -36,6 +36,7 @@
 //! | `max_tokens` | never | never | no token limit: 8192 is sent |
 //! | `output_format` | never | never | any JSON object without a schema |
 //! | `moved` | never: operators' messages stay where they stood | the same | an operator's message between others is sent before them |
+//! | `call_id` | never | never | ids of calls with other characters than letters, digits, `_` and `-`, which are replaced |
 //! | `name` | never | the name of a speaker | the name of a speaker |
 //! | `arguments` | never: arguments are text | the same | arguments that are no JSON object are sent inside one |
 //! | `error_flag` | the flag that a call failed | the same | never |

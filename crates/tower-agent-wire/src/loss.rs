@@ -44,6 +44,8 @@ pub enum LossRule {
     UnsignedReasoning,
     /// Arguments that are no JSON object; their text was sent inside one.
     Arguments,
+    /// An id of a call with characters that the dialect does not take; others were sent in their place.
+    CallId,
     /// An operator's message that stood between others; it was sent before them.
     Moved,
     /// The name of a speaker.
@@ -74,6 +76,7 @@ impl LossRule {
             Self::Media => "media",
             Self::UnsignedReasoning => "unsigned_reasoning",
             Self::Arguments => "arguments",
+            Self::CallId => "call_id",
             Self::Moved => "moved",
             Self::Name => "name",
             Self::ErrorFlag => "error_flag",

@@ -56,11 +56,13 @@ fn reasoning() -> impl Strategy<Value = Part> {
 }
 
 fn call() -> impl Strategy<Value = Part> {
-    (text(), text(), text(), any::<bool>()).prop_map(|(id, name, argument, has_extra)| {
-        let mut call = ToolCallPart::new(id, name, json!({"q": argument}).to_string());
-        call.extra = if has_extra { own(json!({"caller": {"n": 1.5}})) } else { None };
-        Part::ToolCall(call)
-    })
+    ("[a-zA-Z0-9_-]{1,8}", text(), text(), any::<bool>()).prop_map(
+        |(id, name, argument, has_extra)| {
+            let mut call = ToolCallPart::new(id, name, json!({"q": argument}).to_string());
+            call.extra = if has_extra { own(json!({"caller": {"n": 1.5}})) } else { None };
+            Part::ToolCall(call)
+        },
+    )
 }
 
 fn opaque() -> impl Strategy<Value = Part> {

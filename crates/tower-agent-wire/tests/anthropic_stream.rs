@@ -218,7 +218,10 @@ fn a_stream_cut_anywhere_before_its_last_event_is_an_error() {
     // The data of the last event count even without the empty line after them.
     let last = body.trim_end().len();
     for cut in 0..body.len() {
-        let outcome = collect(decode_in([&body.as_bytes()[..cut]]));
+        let events = decode_in([&body.as_bytes()[..cut]]);
+        // The stream itself says so, not only whoever collects it.
+        assert_eq!(events.last().unwrap().is_err(), cut < last, "{cut}");
+        let outcome = collect(events);
         if cut >= last {
             assert!(outcome.is_ok(), "{cut} of {before}");
         } else {

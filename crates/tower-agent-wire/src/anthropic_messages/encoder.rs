@@ -94,7 +94,7 @@ impl Encoder {
         let mut out = Vec::new();
         if !self.is_over {
             self.begin(&mut out);
-            self.open.iter_mut().for_each(|block| block.flush(&mut out));
+            self.open.iter_mut().for_each(|block| block.flush(&mut out, &mut self.losses));
         }
         (!out.is_empty()).then(|| Bytes::from(out))
     }
@@ -329,7 +329,7 @@ impl Encoder {
         let kind = fields.get("type").and_then(string).filter(|kind| !kind.contains('.'));
         let Some(kind) = kind else { return self.lose(LossRule::Foreign, "event") };
         if let Some(open) = &mut self.open {
-            open.flush(out);
+            open.flush(out, &mut self.losses);
         }
         if kind.starts_with("content_block_") {
             // A piece of a block that has no name belongs to the block as it is numbered here.

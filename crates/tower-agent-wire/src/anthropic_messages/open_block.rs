@@ -2,7 +2,7 @@
 
 use tower_agent_core::{CallId, Json, PartDelta, PartStart, Str};
 
-use super::{encoder::write_event, extra::open};
+use super::{block::call_id, encoder::write_event, extra::open};
 use crate::{
     Loss, LossRule,
     codec::{
@@ -82,9 +82,9 @@ impl OpenBlock {
     }
 
     /// Writes the start, if it can be.
-    pub(super) fn flush(&mut self, out: &mut Vec<u8>) {
+    pub(super) fn flush(&mut self, out: &mut Vec<u8>, all: &mut Vec<Loss>) {
         if self.is_named() {
-            self.start(out);
+            self.start(out, all);
         }
     }
 
@@ -92,7 +92,7 @@ impl OpenBlock {
         Losses { place: format!("part {}", self.part), all }
     }
 
-    fn start(&mut self, out: &mut Vec<u8>) {
+    fn start(&mut self, out: &mut Vec<u8>, all: &mut Vec<Loss>) {
         if self.said.is_some() {
             return;
         }
@@ -104,7 +104,7 @@ impl OpenBlock {
         write_event(out, "content_block_start", |event| {
             event.number("index", self.block);
             let mut block = Object::new(event.field("content_block"), fields);
-            self.write_start(&mut block);
+            self.write_start(&mut block, &mut self.losses(all));
             block.end();
         });
         if let Kind::Call { held, .. } = &mut self.kind {
@@ -113,7 +113,7 @@ impl OpenBlock {
         }
     }
 
-    fn write_start(&self, block: &mut Object<'_, '_>) {
+    fn write_start(&self, block: &mut Object<'_, '_>, losses: &mut Losses<'_>) {
         match &self.kind {
             Kind::Text => {
                 block.str("type", "text");
@@ -127,39 +127,39 @@ impl OpenBlock {
             }
             Kind::Call { id, name, .. } => {
                 block.str("type", "tool_use");
-                block.str("id", id.as_str());
+                block.str("id", &call_id(id, losses));
                 block.str("name", name);
                 block.raw("input", "{}");
             }
         }
     }
 
-    pub(super) fn delta(&mut self, out: &mut Vec<u8>, delta: &PartDelta, losses: &mut Vec<Loss>) {
+    pub(super) fn delta(&mut self, out: &mut Vec<u8>, delta: &PartDelta, all: &mut Vec<Loss>) {
         match (delta, &mut self.kind) {
             (PartDelta::Text(text), Kind::Text) => {
-                self.start(out);
+                self.start(out, all);
                 self.write_delta(out, "text_delta", "text", text);
             }
             (PartDelta::Reasoning(text), Kind::Thinking) => {
-                self.start(out);
+                self.start(out, all);
                 self.write_delta(out, "thinking_delta", "thinking", text);
             }
             (PartDelta::ToolCall { id, name, arguments }, Kind::Call { .. }) => {
                 self.name(id.as_ref(), name.as_ref());
-                self.arguments(out, arguments);
+                self.arguments(out, arguments, all);
             }
-            _ => self.losses(losses).note(LossRule::PartInReply),
+            _ => self.losses(all).note(LossRule::PartInReply),
         }
     }
 
-    fn arguments(&mut self, out: &mut Vec<u8>, text: &Str) {
+    fn arguments(&mut self, out: &mut Vec<u8>, text: &Str, all: &mut Vec<Loss>) {
         if !self.is_named() && self.said.is_none() {
             if let Kind::Call { held, .. } = &mut self.kind {
                 held.push_str(text);
             }
             return;
         }
-        self.start(out);
+        self.start(out, all);
         self.write_arguments(out, text);
     }
 
@@ -191,7 +191,7 @@ impl OpenBlock {
     /// Writes what was held back, the fields that come late, and the end.
     pub(super) fn end(mut self, out: &mut Vec<u8>, extra: Option<&Json>, all: &mut Vec<Loss>) {
         self.extra = extra.cloned().or(self.extra.take());
-        self.start(out);
+        self.start(out, all);
         let extra = self.extra.take();
         let mut losses = self.losses(all);
         let mut fields = open(extra.as_ref(), &KNOWN, &mut losses);

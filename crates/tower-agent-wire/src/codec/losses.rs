@@ -86,6 +86,7 @@ fn is_object_of_spellings(raw: &str) -> bool {
 /// holds anyway.
 pub(crate) fn is_spelling(key: &str, raw: &str) -> bool {
     let is_usual = match key {
+        _ if SPACES.contains(&key) => !says_something(raw),
         "type" => TYPES.contains(&raw.trim_matches('"')),
         "stream" | "is_error" => raw == "false",
         _ => false,

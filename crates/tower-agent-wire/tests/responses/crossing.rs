@@ -323,3 +323,44 @@ fn an_empty_request_is_the_same_in_both() {
     assert_eq!(chat.bytes, r#"{"model":"m","messages":[]}"#);
     assert_eq!(responses.bytes, r#"{"model":"m"}"#);
 }
+
+/// Anthropic's messages know less of what OpenAI's dialects share, and take no item for a block.
+#[test]
+fn a_conversation_of_responses_goes_out_as_anthropics_messages() {
+    let body = json!({
+        "model": "m",
+        "input": [
+            {"role": "user", "content": [{"type": "input_text", "text": "Weather?"}, {"type": "input_image", "image_url": "https://example.com/map.png"}]},
+            {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}], "encrypted_content": "gAAAA="},
+            {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search"}},
+            {"type": "message", "id": "msg_1", "status": "completed", "role": "assistant", "content": [{"type": "output_text", "text": "I will look.", "annotations": []}]},
+            {"type": "function_call", "id": "fc_1", "call_id": "call_a", "name": "weather", "arguments": "{\"city\":\"Oslo\"}", "status": "completed"},
+            {"type": "message", "id": "msg_2", "status": "completed", "role": "assistant", "content": []},
+            {"type": "function_call_output", "call_id": "call_a", "output": "4 degrees"}
+        ],
+        "tools": [{"type": "web_search"}, {"type": "function", "name": "weather", "strict": false, "parameters": {"type": "object"}}],
+        "max_output_tokens": 100
+    });
+    let request = openai_responses::decode_request(body.to_string().as_bytes()).unwrap();
+    let encoded = tower_agent_wire::anthropic_messages::encode_request(&request).unwrap();
+    let sent: Value = serde_json::from_slice(&encoded.bytes).unwrap();
+    assert_eq!(
+        sent,
+        json!({
+            "model": "m", "max_tokens": 100,
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "Weather?"}, {"type": "image", "source": {"type": "url", "url": "https://example.com/map.png"}}]},
+                {"role": "assistant", "content": [
+                    {"type": "text", "text": "I will look."},
+                    {"type": "tool_use", "id": "call_a", "name": "weather", "input": {"city": "Oslo"}}
+                ]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_a", "content": "4 degrees"}]}
+            ],
+            "tools": [{"name": "weather", "input_schema": {"type": "object"}}]
+        })
+    );
+    assert_eq!(
+        names(&encoded.losses),
+        ["unsigned_reasoning at messages[1]", "foreign at messages[1]", "foreign at tools[0]"]
+    );
+}

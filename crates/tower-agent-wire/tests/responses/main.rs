@@ -1,5 +1,10 @@
 //! OpenAI's Responses.
-#![cfg(all(test, feature = "openai-chat", feature = "openai-responses"))]
+#![cfg(all(
+    test,
+    feature = "anthropic-messages",
+    feature = "openai-chat",
+    feature = "openai-responses"
+))]
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
