@@ -31,7 +31,7 @@ const HELP: &str = "\
 cargo xtask <task>
 
   test      install what the tests need, then run all of them: cargo test, clients, browser, mcp-servers
-  clients   what people use, in Python and JavaScript, against the example server  [--url URL]
+  clients   clients in Python and JavaScript against the example server  [--url URL]
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
   mcp-servers
             MCP servers that people use, asked through the client
