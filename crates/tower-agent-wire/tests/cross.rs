@@ -193,6 +193,21 @@ fn what_a_user_sent_and_cannot_be_passed_on_leaves_a_note() {
 }
 
 #[test]
+fn a_choice_among_tools_that_were_left_out_is_left_out_too() {
+    let tools = json!([{"type": "web_search_20250305", "name": "web_search"}]);
+    let asked = json!({"model": "m", "max_tokens": 1, "messages": [], "tools": tools, "tool_choice": {"type": "any"}});
+    let (losses, body) = to_chat(&asked);
+    assert_eq!(losses, ["foreign at tools[0]"]);
+    assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
+
+    let tools = json!([{"type": "custom", "custom": {"name": "shell"}}]);
+    let asked = json!({"model": "m", "messages": [], "tools": tools, "tool_choice": "required"});
+    let (losses, body) = to_anthropic(&asked);
+    assert_eq!(losses, ["foreign at tools[0]"]);
+    assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
+}
+
+#[test]
 fn nothing_of_openai_is_in_what_goes_to_anthropic() {
     let foreign = [
         "image_url",

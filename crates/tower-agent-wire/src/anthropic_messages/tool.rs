@@ -74,6 +74,10 @@ fn plain_choice(raw: &str) -> Option<(ToolChoice, Option<bool>)> {
 }
 
 pub(super) fn write_choice(object: &mut Object<'_, '_>, request: &ModelRequest) {
+    if !request.tools.is_empty() && request.tools.iter().all(|spec| is_foreign(spec)) {
+        // A choice among tools that were left out would be refused.
+        return;
+    }
     let parallel = request.sampling.parallel_tool_calls.filter(|_| !request.tools.is_empty());
     let choice = match (&request.tool_choice, parallel) {
         (Some(choice), _) => choice,
