@@ -8,6 +8,7 @@ pub(crate) mod gate;
 mod handler;
 mod http;
 pub(crate) mod identity;
+mod log;
 pub(crate) mod options;
 mod progress;
 pub(crate) mod respond;

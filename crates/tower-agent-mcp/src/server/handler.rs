@@ -1,11 +1,13 @@
 use std::{fmt, sync::Arc};
 
 use futures_util::FutureExt;
+#[expect(deprecated, reason = "the protocol that most clients speak has it")]
+use rmcp::model::SetLevelRequestParams;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams,
-        ServerConfig, Tool,
+        ServerConfig, SetLevelRequestMethod, Tool,
     },
     service::RequestContext,
 };
@@ -15,6 +17,7 @@ use tower_agent_core::{Context, ErrorKind, Outcome, ToolOutput, Tools};
 use super::{
     McpServerBuilder,
     calls::{Answer, Calls},
+    log::LogLevel,
     respond::{failed, respond},
     shelf::Shelf,
 };
@@ -23,7 +26,8 @@ use super::{
 #[derive(Clone)]
 pub struct McpServer {
     served: Arc<Served>,
-    pub(super) calls: Calls,
+    calls: Calls,
+    log_level: LogLevel,
 }
 
 /// What all sessions of a server share.
@@ -40,7 +44,11 @@ impl McpServer {
     }
 
     pub(super) fn new(served: Served, calls: Calls) -> Self {
-        Self { served: Arc::new(served), calls }
+        Self { served: Arc::new(served), calls, log_level: LogLevel::default() }
+    }
+
+    fn logs(&self) -> bool {
+        self.served.info.capabilities.logging.is_some()
     }
 
     fn respond(&self, name: &str, answer: Answer) -> Result<CallToolResponse, ErrorData> {
@@ -60,6 +68,19 @@ fn is_unknown(output: &ToolOutput) -> bool {
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         self.served.info.clone()
+    }
+
+    #[expect(deprecated, reason = "the protocol that most clients speak has it")]
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.logs() {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        self.log_level.set(request.level);
+        Ok(())
     }
 
     async fn list_tools(
@@ -87,8 +108,11 @@ impl ServerHandler for McpServer {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if self.logs() {
+            context.extensions.insert(self.log_level.share());
+        }
         let name = request.name.to_string();
         let answer = self.calls.run(request, None, context).await?;
         self.respond(&name, answer)
