@@ -6,8 +6,8 @@ use rmcp::model::SetLevelRequestParams;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams,
-        ServerConfig, SetLevelRequestMethod, Tool,
+        CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+        ListToolsResult, PaginatedRequestParams, ServerConfig, SetLevelRequestMethod, Tool,
     },
     service::RequestContext,
 };
@@ -95,6 +95,21 @@ impl ServerHandler for McpServer {
         Ok(ListToolsResult {
             tools: self.served.shelf.take(&visible),
             ..ListToolsResult::default()
+        })
+    }
+
+    /// rmcp takes a request whose parameters it cannot read for one of a method that it does not know.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(match request.method.as_str() {
+            method @ ("tools/call" | "tools/list") => {
+                let text = format!("the parameters of {method} are malformed; nothing ran");
+                ErrorData::invalid_params(text, None)
+            }
+            method => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_owned(), None),
         })
     }
 
