@@ -9,6 +9,7 @@ mod deny;
 mod detection;
 mod features;
 mod fuzz;
+mod mcp;
 mod options;
 mod page;
 mod python;
@@ -28,8 +29,13 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 const HELP: &str = "\
 cargo xtask <task>
 
-  test      install what the tests need, then run all of them: cargo test, clients, browser
+  test      install what the tests need, then run all of them: cargo test, clients, mcp-clients,
+            conformance, browser
   clients   openai's Python client against the example server        [--url URL]
+  mcp-clients
+            MCP's Python client and its inspector against the example server of tools
+  conformance
+            MCP's conformance suite against a server of the tools that it asks for
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
   features  check that each feature of each crate compiles alone
   bench     measure the layers and the agent, and write docs/performance.md
@@ -66,6 +72,8 @@ fn run() -> Result {
         }
         "test" => test::run(&Workspace::load()?, &options),
         "clients" => clients::run(&Workspace::load()?, &options),
+        "mcp-clients" => mcp::clients(&Workspace::load()?),
+        "conformance" => mcp::conformance(&Workspace::load()?),
         "browser" => browser::run(&Workspace::load()?, &options),
         "features" => features::run(&Workspace::load()?),
         "bench" => bench::run(&Workspace::load()?),
