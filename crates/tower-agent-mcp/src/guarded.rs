@@ -82,4 +82,4 @@ mod handler;
 mod leaf;
 mod output;
 
-pub use self::{builder::GuardedBuilder, handler::Guarded, leaf::HandlerService};
+pub use self::{builder::GuardedBuilder, handler::Guarded};

@@ -29,11 +29,11 @@ impl Args {
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
         let mut parser = Parser::from_args(args);
         let mut found = Self::Stdio;
-        while let Some(arg) = parser.next().map_err(usage)? {
+        while let Some(arg) = parser.next().map_err(|error| usage(&error))? {
             match arg {
                 Arg::Long("http") => found = Self::Http(address(&mut parser)?),
                 Arg::Long("help") | Arg::Short('h') => return Ok(Self::Help),
-                other => return Err(usage(other.unexpected())),
+                other => return Err(usage(&other.unexpected())),
             }
         }
         Ok(found)
@@ -41,13 +41,14 @@ impl Args {
 }
 
 fn address(parser: &mut Parser) -> Result<SocketAddr, String> {
-    let text = parser.value().and_then(|value| value.string()).map_err(usage)?;
+    let text = parser.value().and_then(|value| value.string());
+    let text = text.map_err(|error| usage(&error))?;
     text.parse().map_err(|_| {
         format!("--http {text:?} is no address with a port, such as 127.0.0.1:8080; --help lists the flags")
     })
 }
 
-fn usage(error: lexopt::Error) -> String {
+fn usage(error: &lexopt::Error) -> String {
     format!("{error}; --help lists the flags")
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn server() -> Result<McpServer, Box<dyn Error>> {
         .layer(TimeoutLayer::new(Duration::from_secs(10)));
     let list =
         Tool::raw(list_spec(), |_| async { json!({ "notes": NOTES.map(|(name, _)| name) }) });
-    let read = tool_fn("read_note", "Reads a note", |named: Named, _| async { read(named) });
+    let read = tool_fn("read_note", "Reads a note", |named: Named, _| async move { read(&named) });
     let delete = tool_fn("delete_note", "Deletes a note", |_: Named, _| async {
         Err::<&str, BoxError>("these notes cannot be deleted".into())
     });
@@ -59,7 +59,7 @@ fn list_spec() -> ToolSpec {
     spec
 }
 
-fn read(named: Named) -> Result<&'static str, BoxError> {
+fn read(named: &Named) -> Result<&'static str, BoxError> {
     let note = NOTES.iter().find(|(name, _)| *name == named.name);
     match note {
         Some((_, text)) => Ok(text),

@@ -18,12 +18,12 @@ use tower_service::Service;
 use super::output;
 use crate::server::Caller;
 
-/// The innermost service of a [`Guarded`](super::Guarded): the handler's own `call_tool`.
+/// The innermost service of a stack around a handler: the handler's own `call_tool`.
 ///
 /// # Errors
 /// What the handler returns as an error of the protocol, with rmcp's `ErrorData` as its source, and
 /// [`InvalidArguments`](ErrorKind::InvalidArguments) for arguments that a layer made something else than an object.
-pub struct HandlerService<H> {
+pub(super) struct HandlerService<H> {
     handler: Arc<H>,
 }
 
