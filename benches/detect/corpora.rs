@@ -109,12 +109,10 @@ fn logs(len: usize) -> Vec<u8> {
             r.below(100_000),
         );
         text += &format!(
-            "\"status\":{},\"duration_ms\":{},\"bytes\":{},\"peer\":\"10.{}.{}.{}:{}\"}}\n",
+            "\"status\":{},\"duration_ms\":{},\"bytes\":{},\"peer\":\"worker-{}:{}\"}}\n",
             r.pick(&["200", "201", "404", "500"]),
             r.below(3000),
             r.below(100_000),
-            r.below(256),
-            r.below(256),
             r.below(256),
             r.below(60_000),
         );

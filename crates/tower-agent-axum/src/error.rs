@@ -6,7 +6,6 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use tower_agent_core::{Effect, Error, ErrorKind};
-use tower_agent_wire::openai_chat;
 
 /// A header that OpenAI's clients obey over their own rule of what to repeat.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -206,7 +205,7 @@ impl ApiError {
 impl ApiError {
     /// What a codec or a provider said about the request: which field, and a code such as `context_length_exceeded`.
     fn name_the_fault(&mut self, error: &Error) {
-        let Some(said) = error.extensions().get::<openai_chat::ApiError>() else { return };
+        let Some(said) = error.extensions().get::<tower_agent_wire::ApiError>() else { return };
         self.body.param = said.param.as_ref().map(|param| param.to_string().into());
         if let Some(code) = &said.code {
             self.body.code = code.to_string().into();
@@ -231,6 +230,9 @@ impl From<&Error> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        self.response_with(self.to_json())
+        let mut response = self.response_with(self.to_json());
+        // A route whose dialect has another form of errors finds the error here.
+        response.extensions_mut().insert(self);
+        response
     }
 }

@@ -6,6 +6,8 @@
 //! | --- | --- |
 //! | [`run_router`] | `POST /v1/runs`: JSON in, the events of the run out |
 //! | [`chat_router`] | `POST /v1/chat/completions`, `GET /v1/models`: OpenAI's API, for agents and for model stacks |
+//! | [`messages_router`] | `POST /v1/messages`: Anthropic's API, for the same |
+//! | [`responses_router`] | `POST /v1/responses`: OpenAI's Responses, for the same |
 //! | [`stack_router`] | `GET /stack`: what the stacks are made of |
 //! | [`metrics_router`] | `GET /metrics`: Prometheus' text format |
 //! | [`health_router`] | `GET /healthz`, `GET /readyz` |
@@ -94,14 +96,19 @@
 
 #[macro_use]
 mod options;
+#[macro_use]
+mod models;
 
 mod body;
 mod chat;
+mod dialect;
 mod error;
 mod health;
 mod identity;
+mod messages;
 mod metrics;
 mod report;
+mod responses;
 mod run;
 mod serve;
 mod sse;
@@ -112,8 +119,11 @@ pub use self::{
     error::ApiError,
     health::{HealthRouter, health_router},
     identity::Identity,
+    messages::{MessagesRouter, messages_router},
     metrics::metrics_router,
+    models::Models,
     options::RUN_ID,
+    responses::{ResponsesRouter, responses_router},
     run::{RunRouter, run_router},
     serve::{Serve, ServeFuture, serve},
     stack::stack_router,

@@ -39,6 +39,11 @@ pub(crate) fn event(name: &str, id: u64, data: &str) -> Bytes {
     format!("event: {name}\nid: {id}\ndata: {data}\n\n").into()
 }
 
+/// An event with a name and no number; its JSON is compact.
+pub(crate) fn named(name: &str, json: &[u8]) -> Bytes {
+    [b"event: ", name.as_bytes(), b"\ndata: ", json, b"\n\n"].concat().into()
+}
+
 /// An event without a name, as OpenAI's streams have them.
 pub(crate) fn data(json: &str) -> Bytes {
     format!("data: {json}\n\n").into()

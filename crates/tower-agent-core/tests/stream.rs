@@ -149,6 +149,46 @@ fn an_id_that_comes_twice_splits_nothing_and_the_first_counts() {
 }
 
 #[test]
+fn fields_known_at_the_start_of_a_part_stay_unless_its_end_says_more() {
+    let early = || ModelEvent::PartExtra { index: 0, extra: Json::from_text(r#"{"a":1}"#) };
+    let end =
+        |extra: Option<&str>| ModelEvent::PartEnd { index: 0, extra: extra.map(Json::from_text) };
+    for (end, kept) in
+        [(end(None), r#"{"a":1}"#), (end(Some(r#"{"a":1,"b":2}"#)), r#"{"a":1,"b":2}"#)]
+    {
+        let reply = collect([
+            begin(0, Some("c"), Some("f")),
+            early(),
+            delta(0, None, None, "{}"),
+            end,
+            finish(),
+        ]);
+        let reply = reply.unwrap();
+        let call = reply.message.tool_calls().next().unwrap();
+        assert_eq!(call.extra.as_ref().unwrap().as_str(), kept);
+    }
+}
+
+#[test]
+fn a_reply_tells_the_fields_of_a_part_at_its_start_and_at_its_end() {
+    let mut call = ToolCallPart::new("c", "f", "{}");
+    call.extra = Some(Json::from_text(r#"{"a":1}"#));
+    let reply = Reply::new(Message::new(Role::Assistant, vec![Part::ToolCall(call)]));
+    let names: Vec<_> = reply
+        .into_events()
+        .iter()
+        .map(|event| match event {
+            ModelEvent::PartExtra { .. } => "extra",
+            ModelEvent::PartEnd { extra: Some(_), .. } => "end",
+            ModelEvent::PartStart { .. } => "start",
+            _ => "",
+        })
+        .filter(|name| !name.is_empty())
+        .collect();
+    assert_eq!(names, ["start", "extra", "end"]);
+}
+
+#[test]
 fn another_part_under_the_same_index_is_refused_rather_than_merged() {
     let image = Part::Image(Media {
         source: MediaSource::Url("https://example.com/a.png".into()),

@@ -1,6 +1,6 @@
 //! What the benches need of the inside. No part of the interface.
 
-use crate::filter::{Filter, Kind};
+use crate::filter::{Around, Filter, Kind};
 
 /// A search for words and numbers.
 #[derive(Debug)]
@@ -10,7 +10,8 @@ impl WordFilter {
     /// A search for words in lower case, and for numbers if these are asked for.
     #[must_use]
     pub fn new(words: &[String], numbers: bool) -> Self {
-        Self(Filter::new(words, numbers))
+        let words: Vec<_> = words.iter().map(|word| (word.clone(), Around::ANYTHING)).collect();
+        Self(Filter::new(&words, numbers))
     }
 
     /// How many words and how many numbers end behind `from`. A number is over where its digits and separators are.

@@ -15,7 +15,7 @@ use crate::{
     assign::{self},
     decode::Progress,
     detector::is_built_in,
-    filter::{Filter, Kind, Occurrence},
+    filter::{Around, Filter, Kind, Occurrence},
     key_block,
     mask::{self, Mask},
     personal::{Personal, Progresses},
@@ -23,6 +23,7 @@ use crate::{
     rule::Rule,
     tail::{Held, Tail},
     text::{End, Text, Verdict},
+    trail::Trails,
 };
 
 /// How addresses of wallets begin that have a mark of their own.
@@ -37,7 +38,7 @@ pub(crate) struct Engine {
     rules: Vec<Arc<Rule>>,
     filter: Filter,
     /// What to try for each word of the filter.
-    targets: Vec<Vec<Target>>,
+    targets: Vec<Vec<(Target, Around)>>,
     /// The rules of what is recognised by code, by their ids.
     built_in: HashMap<String, u32>,
     /// What may stand where a run of Base64 begins.
@@ -95,6 +96,7 @@ pub(crate) struct Scan {
     /// Whether this is the search of something that was wrapped, in which nothing more is unwrapped.
     inside: bool,
     open: Vec<Open>,
+    trails: Trails,
     /// What the text ends with, while it goes on.
     held: Held,
     pub(crate) hits: Vec<Hit>,
@@ -224,7 +226,10 @@ impl Engine {
         let mut settled = text.len();
         // All rules about names share one look for the value.
         let mut value = None;
-        for &target in targets {
+        for &(target, around) in targets {
+            if !around.fits(text.bytes(), seen.start, seen.end) {
+                continue;
+            }
             let open = Open { target, start: seen.start, end: seen.end };
             if matches!(target, Target::Key(_)) {
                 let value =
@@ -242,8 +247,8 @@ impl Engine {
     fn visit(&self, text: &Text<'_>, open: Open, scan: &mut Scan) -> usize {
         let Open { target, start, end } = open;
         let (verdict, rule) = match target {
-            Target::Token(rule) => (self.token(text, rule, start), rule),
-            Target::Key(rule) => (self.key(text, rule, start, end), rule),
+            Target::Token(rule) => (self.token(text, rule, start, &mut scan.trails), rule),
+            Target::Key(rule) => (self.key(text, rule, (start, end), &mut scan.trails), rule),
             Target::Name(name) => self.name(text, name, start, end),
             Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
             Target::KeyRest(rule) => (key_block::rest(text, start), rule),
@@ -337,6 +342,7 @@ impl Scan {
         }
         self.personal.shift(by);
         self.held.shift(by);
+        self.trails.clear();
         for open in &mut self.open {
             open.start = open.start.saturating_sub(by);
             open.end = open.end.saturating_sub(by);

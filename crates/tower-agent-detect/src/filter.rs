@@ -7,6 +7,9 @@ mod ends;
 mod numbers;
 mod weights;
 
+pub(crate) use self::anchors::Around;
+pub(crate) use self::class::{Classes, bit as class_of};
+
 use anchors::{Anchors, Sorts};
 use class::{BLOCK, GROUP, Window, Windows};
 use ends::Ends;
@@ -71,12 +74,14 @@ impl Filter {
     pub(crate) const SHORTEST: usize = 3;
 
     /// A search for words (ASCII in lower case, [`SHORTEST`](Self::SHORTEST) bytes or more, each one once; shorter ones
-    /// are never found), and for numbers if these are asked for.
-    pub(crate) fn new(words: &[String], numbers: bool) -> Self {
+    /// are never found), and for numbers if these are asked for. What is said to stand around a word saves time and
+    /// promises nothing.
+    pub(crate) fn new(words: &[(String, Around)], numbers: bool) -> Self {
+        let lengths = words.iter().map(|(word, _)| word.len());
         Self {
             anchors: Anchors::new(words, numbers),
-            ends: Ends::new(words, numbers),
-            longest: words.iter().map(String::len).max().unwrap_or(0).max(Self::SHORTEST),
+            ends: Ends::new(words.iter().map(|(word, _)| word.as_bytes()), numbers),
+            longest: lengths.max().unwrap_or(0).max(Self::SHORTEST),
         }
     }
 
@@ -159,13 +164,17 @@ impl Filter {
     #[inline(never)]
     fn long<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, '_, H>) {
         let mut windows = Windows::new();
+        let mut met = Gathered::new();
         let mut before = 0;
         let mut at = search.from.saturating_sub(self.behind());
         while let Some(block) = search.rest(at).first_chunk() {
             for (at, group) in (at..).step_by(2 * GROUP).zip(windows.fill(block)) {
-                before = self.group(group, before, at, search);
+                before = self.group(group, before, at, &mut met);
             }
             at += BLOCK;
+            if met.is_full() {
+                self.met(&mut met, search);
+            }
         }
         while !search.rest(at).is_empty() {
             let rest = search.rest(at);
@@ -173,67 +182,109 @@ impl Filter {
             block.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
             let groups = windows.fill(&block).iter().take(rest.len().div_ceil(2 * GROUP));
             for (at, group) in (at..).step_by(2 * GROUP).zip(groups) {
-                before = self.group(group, before, at, search);
+                before = self.group(group, before, at, &mut met);
             }
             at += BLOCK;
+            self.met(&mut met, search);
         }
+        self.met(&mut met, search);
     }
 
     /// Looks up windows, each of which is the second one of an anchor that begins two bytes before.
     ///
     /// Takes the bits of the group before, and returns those of this one.
     #[inline]
-    fn group<H: FnMut(Occurrence) -> usize>(
+    fn group(
         &self,
         group: &[Window; GROUP],
         before: u64,
         at: usize,
-        search: &mut Search<'_, '_, H>,
+        met: &mut Gathered<(usize, u64)>,
     ) -> u64 {
         let [a, b, c, d, e, f, g, h] = group.map(|window| self.anchors.sorts(window));
         let (low, high) = (lanes([a, b, c, d]), lanes([e, f, g, h]));
-        let met = [meet(before, low), meet(low, high)];
-        if met != [0; 2] {
-            self.met(met, at, search);
+        for (at, lanes) in [(at, meet(before, low)), (at + 2 * LANES, meet(low, high))] {
+            met.push((at, lanes), lanes != 0);
         }
         high
     }
 
+    /// Looks closer at where windows met.
     #[inline(never)]
     fn met<H: FnMut(Occurrence) -> usize>(
         &self,
-        met: [u64; 2],
-        at: usize,
+        met: &mut Gathered<(usize, u64)>,
         search: &mut Search<'_, '_, H>,
     ) {
-        for (met, at) in met.into_iter().zip([at, at + 2 * LANES]) {
-            let mut left =
-                if met == 0 { continue } else { met & !search.seen(at, self.anchors.numbers()) };
+        let mut places = Gathered::new();
+        for &(at, met) in met.take() {
+            let mut left = met & !search.seen(at, self.anchors.numbers());
             while left != 0 {
                 let lane = left.trailing_zeros() / Sorts::BITS;
                 let sorts = (left >> (Sorts::BITS * lane)) as Sorts;
                 left &= !(u64::from(Sorts::MAX) << (Sorts::BITS * lane));
                 // Nothing is met at the first place of all, as there is no window before it.
-                self.place(sorts, (at + 2 * lane as usize).saturating_sub(2), search);
+                let at = (at + 2 * lane as usize).saturating_sub(2);
+                places.push((at, sorts), self.anchors.may_stand(sorts, search.text, at));
+                if places.is_full() {
+                    self.places(&mut places, search);
+                }
             }
         }
+        self.places(&mut places, search);
     }
 
     #[inline]
-    fn place<H: FnMut(Occurrence) -> usize>(
+    fn places<H: FnMut(Occurrence) -> usize>(
         &self,
-        sorts: Sorts,
-        at: usize,
+        places: &mut Gathered<(usize, Sorts)>,
         search: &mut Search<'_, '_, H>,
     ) {
-        let numbers = sorts & self.anchors.numbers();
-        if sorts != numbers {
-            self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
+        for &(at, sorts) in places.take() {
+            let numbers = sorts & self.anchors.numbers();
+            if sorts != numbers {
+                self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
+            }
+            if numbers != 0 {
+                search.number(at);
+                search.number(at + 1);
+            }
         }
-        if numbers != 0 {
-            search.number(at);
-            search.number(at + 1);
+    }
+}
+
+/// Places that are looked at together, later: to turn to each one at once would cost more than it takes to find it.
+struct Gathered<T> {
+    places: [T; GATHERED],
+    len: usize,
+}
+
+/// How many places are gathered.
+const GATHERED: usize = 64;
+
+impl<T: Copy + Default> Gathered<T> {
+    fn new() -> Self {
+        Self { places: [T::default(); GATHERED], len: 0 }
+    }
+
+    /// Without a branch.
+    #[inline]
+    fn push(&mut self, place: T, counts: bool) {
+        if let Some(to) = self.places.get_mut(self.len) {
+            *to = place;
         }
+        self.len += usize::from(counts);
+    }
+
+    /// Whether there may be no room for the places of one more block.
+    #[inline]
+    const fn is_full(&self) -> bool {
+        self.len >= GATHERED - BLOCK / (2 * LANES)
+    }
+
+    #[inline]
+    fn take(&mut self) -> &[T] {
+        self.places.get(..std::mem::take(&mut self.len)).unwrap_or(&[])
     }
 }
 

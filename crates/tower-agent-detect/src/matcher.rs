@@ -10,9 +10,12 @@ use regex_automata::{
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::{
+    follow::Beginning,
+    group::{self, Group},
     rule::Spec,
     tail,
     text::{End, Stop, Text},
+    trail::{Reached, Trail, Trails},
 };
 
 /// The compiled patterns of one rule. Without any it finds nothing.
@@ -20,7 +23,7 @@ use crate::{
 pub(crate) struct Matcher {
     automaton: Option<dense::DFA<Vec<u32>>>,
     /// The same pattern once more, where only a group of it is the secret.
-    group: Option<Regex>,
+    group: Option<Group>,
     /// How far behind the beginning of the match the secret begins, at least.
     secret_from: usize,
     before: Option<Regex>,
@@ -32,10 +35,8 @@ pub(crate) struct Matcher {
 #[derive(Debug)]
 pub(crate) struct Pattern;
 
-/// The name of the group that is the secret.
-const SECRET: &str = "secret";
 /// A compiled pattern is of this many bytes at most: no rule may cost more memory than all others together.
-const LARGEST: usize = 4 << 20;
+pub(crate) const LARGEST: usize = 4 << 20;
 /// How long a match may be where the rule itself allows for any length.
 const LONGEST: usize = 64 << 10;
 /// How far before its keyword a match may begin, in bytes.
@@ -69,6 +70,11 @@ impl Pattern {
         }
     }
 
+    /// What the first bytes of a match may be.
+    pub(crate) fn beginning(pattern: &str) -> Option<Beginning> {
+        syntax::parse_with(pattern, &ascii()).ok().map(|hir| Beginning::of(&hir))
+    }
+
     /// What stands before a keyword is short, and has no character at which a stream would let go of it.
     pub(crate) fn check_before(pattern: &str, grouped: bool) -> Result<(), String> {
         let hir = syntax::parse_with(pattern, &ascii()).map_err(|error| error.to_string())?;
@@ -86,9 +92,58 @@ impl Pattern {
 
 /// Whether a match may be longer than the text that led to a state.
 fn may_go_on(automaton: &dense::DFA<Vec<u32>>, state: StateID) -> bool {
-    let ends = |state| automaton.is_dead_state(state) || automaton.is_quit_state(state);
     automaton.is_match_state(automaton.next_eoi_state(state))
-        || (0..=u8::MAX).any(|byte| !ends(automaton.next_state(state, byte)))
+        || (0..=u8::MAX).any(|byte| !is_over(automaton, automaton.next_state(state, byte)))
+}
+
+/// Goes on to a place, or until there is nothing more to find.
+#[inline]
+fn walk(automaton: &dense::DFA<Vec<u32>>, text: &Text<'_>, from: Reached, stop: usize) -> Reached {
+    let Reached { at, mut state, mut found } = from;
+    let rest = text.bytes().get(at..stop.min(text.len())).unwrap_or_default();
+    for (at, byte) in (at..).zip(rest) {
+        state = automaton.next_state(state, *byte);
+        if automaton.is_special_state(state) {
+            if automaton.is_match_state(state) {
+                found = Some(at);
+            } else if is_over(automaton, state) {
+                return Reached { at: at + 1, state, found };
+            }
+        }
+    }
+    Reached { at: at + rest.len(), state, found }
+}
+
+/// Whether nothing more can be found.
+fn is_over(automaton: &dense::DFA<Vec<u32>>, state: StateID) -> bool {
+    automaton.is_dead_state(state) || automaton.is_quit_state(state)
+}
+
+/// The verdict where the text ends.
+fn past_end(
+    automaton: &dense::DFA<Vec<u32>>,
+    text: &Text<'_>,
+    Reached { at, state, found }: Reached,
+) -> Result<usize, Stop> {
+    match text.end() {
+        End::More => Err(Stop::Undecided),
+        // What comes of it depends on what was masked.
+        End::Masked if may_go_on(automaton, state) => Err(Stop::Nothing),
+        End::Masked => found.ok_or(Stop::Nothing),
+        End::Final => {
+            let ends = automaton.is_match_state(automaton.next_eoi_state(state));
+            ends.then_some(at).or(found).ok_or(Stop::Nothing)
+        }
+    }
+}
+
+/// At its cap a match ends, whatever follows.
+fn at_cap(
+    automaton: &dense::DFA<Vec<u32>>,
+    Reached { at, state, found }: Reached,
+) -> Result<usize, Stop> {
+    let ends = automaton.is_match_state(automaton.next_eoi_state(state));
+    ends.then_some(at).or(found).ok_or(Stop::Nothing)
 }
 
 /// How many bytes stand before the group that is the secret, at least. None, if all of the match is the secret.
@@ -99,7 +154,7 @@ fn secret_from(pattern: &str) -> usize {
 
 fn before_secret(hir: &Hir) -> Option<usize> {
     match hir.kind() {
-        HirKind::Capture(capture) if capture.name.as_deref() == Some(SECRET) => Some(0),
+        HirKind::Capture(capture) if capture.name.as_deref() == Some(group::NAME) => Some(0),
         HirKind::Capture(capture) => before_secret(&capture.sub),
         HirKind::Repetition(repetition) => before_secret(&repetition.sub),
         HirKind::Alternation(parts) => parts.iter().filter_map(before_secret).min(),
@@ -133,7 +188,7 @@ fn is_held(hir: &Hir, held: fn(u8) -> bool) -> bool {
     }
 }
 
-fn ascii() -> syntax::Config {
+pub(crate) fn ascii() -> syntax::Config {
     syntax::Config::new().unicode(false).utf8(false)
 }
 
@@ -144,13 +199,16 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
 }
 
 fn automaton(pattern: &str) -> Result<dense::DFA<Vec<u32>>, String> {
-    let config = dense::Config::new()
+    let built = dense::Builder::new().configure(config()).syntax(ascii()).build(pattern);
+    built.map_err(|error| cause(&error))
+}
+
+pub(crate) fn config() -> dense::Config {
+    dense::Config::new()
         .match_kind(MatchKind::LeftmostFirst)
         .start_kind(StartKind::Anchored)
         .dfa_size_limit(Some(LARGEST))
-        .determinize_size_limit(Some(4 * LARGEST));
-    let built = dense::Builder::new().configure(config).syntax(ascii()).build(pattern);
-    built.map_err(|error| cause(&error))
+        .determinize_size_limit(Some(4 * LARGEST))
 }
 
 /// The message of the innermost error, which is the one that tells something.
@@ -170,7 +228,7 @@ impl Matcher {
         Ok(Self {
             automaton: Some(automaton(pattern)?),
             secret_from: secret_from(pattern),
-            group: grouped.then(|| regex(pattern)).transpose()?,
+            group: grouped.then(|| Group::new(pattern)).transpose()?,
             before: before.transpose()?,
             allow: allow.collect::<Result<_, _>>()?,
             max: spec.max.unwrap_or(LONGEST),
@@ -187,41 +245,58 @@ impl Matcher {
         self.secret_from
     }
 
-    /// Where the match that begins at a place ends.
-    pub(crate) fn end(&self, text: &Text<'_>, from: usize) -> Result<usize, Stop> {
-        let automaton = self.automaton.as_ref().ok_or(Stop::Nothing)?;
+    #[inline]
+    fn start(
+        &self,
+        automaton: &dense::DFA<Vec<u32>>,
+        text: &Text<'_>,
+        from: usize,
+    ) -> Option<StateID> {
+        // Few patterns ask what stands before them.
+        if let Some(state) = automaton.universal_start_state(Anchored::Yes) {
+            return Some(state);
+        }
         let config = start::Config::new().anchored(Anchored::Yes);
         let look = from.checked_sub(1).and_then(|before| text.bytes().get(before)).copied();
-        let Ok(mut state) = automaton.start_state(&config.look_behind(look)) else {
-            return Err(Stop::Nothing);
-        };
-        let mut found = None;
-        for at in from..from.saturating_add(self.max) {
-            let Some(&byte) = text.bytes().get(at) else {
-                match text.end() {
-                    End::More => return Err(Stop::Undecided),
-                    // What comes of it depends on what was masked.
-                    End::Masked if may_go_on(automaton, state) => return Err(Stop::Nothing),
-                    End::Masked => return found.ok_or(Stop::Nothing),
-                    End::Final => {}
-                }
-                state = automaton.next_eoi_state(state);
-                let found = if automaton.is_match_state(state) { Some(at) } else { found };
-                return found.ok_or(Stop::Nothing);
+        automaton.start_state(&config.look_behind(look)).ok()
+    }
+
+    /// Where the match that begins at a place ends.
+    pub(crate) fn end(
+        &self,
+        text: &Text<'_>,
+        from: usize,
+        (trails, rule): (&mut Trails, u32),
+    ) -> Result<usize, Stop> {
+        let automaton = self.automaton.as_ref().ok_or(Stop::Nothing)?;
+        let state = self.start(automaton, text, from).ok_or(Stop::Nothing)?;
+        let mut here = Reached { at: from, state, found: None };
+        let cap = from.saturating_add(self.max);
+        loop {
+            let stop = Trail::next_mark(from, here.at).min(cap);
+            here = walk(automaton, text, here, stop);
+            if here.at < stop || here.at == cap {
+                break;
+            }
+            let met = trails.of(rule).map(|trail| trail.meet(from, here));
+            let next = match met {
+                Some(met) if met.at > here.at && met.at <= text.len() => met,
+                _ => walk(automaton, text, here, (here.at + 1).min(cap)),
             };
-            state = automaton.next_state(state, byte);
-            if automaton.is_special_state(state) {
-                if automaton.is_match_state(state) {
-                    found = Some(at);
-                } else if automaton.is_dead_state(state) || automaton.is_quit_state(state) {
-                    return found.ok_or(Stop::Nothing);
-                }
+            if next.at == std::mem::replace(&mut here, next).at {
+                break;
             }
         }
-        // At its cap a match ends, whatever follows.
-        let end = from.saturating_add(self.max);
-        let capped = automaton.is_match_state(automaton.next_eoi_state(state)).then_some(end);
-        capped.or(found).ok_or(Stop::Nothing)
+        if Trail::is_long(from, here.at) {
+            trails.of(rule).into_iter().for_each(|trail| trail.end(from, here));
+        }
+        if is_over(automaton, here.state) {
+            here.found.ok_or(Stop::Nothing)
+        } else if here.at < cap {
+            past_end(automaton, text, here)
+        } else {
+            at_cap(automaton, here)
+        }
     }
 
     /// Where what belongs to the match before a keyword begins.
@@ -239,12 +314,10 @@ impl Matcher {
         start: usize,
         end: usize,
     ) -> Option<(usize, usize)> {
-        let Some(group) = &self.group else { return Some((start, end)) };
-        let mut captures = group.create_captures();
-        let input = Input::new(text.bytes()).range(start..end).anchored(Anchored::Yes);
-        group.search_captures(&input, &mut captures);
-        let span = captures.get_group_by_name(SECRET)?;
-        Some((span.start, span.end))
+        match &self.group {
+            Some(group) => group.secret(text.bytes(), start, end),
+            None => Some((start, end)),
+        }
     }
 
     /// Whether a value is on the rule's own list of values that are no secrets.

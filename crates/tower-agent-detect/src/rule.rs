@@ -1,14 +1,20 @@
 //! Rules: what they say, and what is wrong with one that is refused.
 
-use std::{fmt, sync::OnceLock};
+use std::{
+    fmt,
+    sync::{LazyLock, OnceLock},
+};
 
 use serde::Deserialize;
 
 use crate::{
     decode::SHORTEST_BASE64 as SHORTEST_RUN,
+    filter::{Around, Classes, class_of},
+    follow::Beginning,
     mask::Masked,
     matcher::{Matcher, Pattern},
     recogniser::Recogniser,
+    text::is_word,
 };
 
 /// Which set a rule belongs to.
@@ -210,6 +216,24 @@ impl Rule {
         self.matcher.get_or_init(|| Matcher::new(&self.spec).unwrap_or_default())
     }
 
+    /// What the first bytes of a match may be.
+    pub(crate) fn beginning(&self) -> Option<Beginning> {
+        self.spec.pattern.as_ref().and_then(|pattern| Pattern::beginning(pattern))
+    }
+
+    /// What may stand around a keyword of so many bytes, which a match begins with.
+    pub(crate) fn around(&self, begins: Option<Beginning>, word: usize) -> Around {
+        let mut around = Around::ANYTHING;
+        let spec = &self.spec;
+        if matches!(spec.border, Border::Word | Border::Start) && spec.before.is_none() {
+            around.before = *BORDERS;
+        }
+        if let Some(begins) = begins {
+            around.behind = [0, 1].map(|behind| begins.at(word + behind).unwrap_or(Classes::MAX));
+        }
+        around
+    }
+
     /// The words that the prefilter looks for, in lower case.
     pub(crate) fn words(&self) -> Vec<String> {
         let words = if self.spec.key.is_empty() { &self.spec.keywords } else { &self.spec.key };
@@ -244,6 +268,11 @@ impl RuleError {
         }
     }
 }
+
+/// What stands before a word. Of what is no ASCII, that is the last byte of a character.
+static BORDERS: LazyLock<Classes> = LazyLock::new(|| {
+    (0..0xc0).filter(|byte| !is_word(*byte)).fold(0, |set, byte| set | class_of(byte))
+});
 
 /// The most words that the keywords of one rule stand for, with their classes written out.
 const MOST_WORDS: usize = 4096;

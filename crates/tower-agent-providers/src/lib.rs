@@ -6,7 +6,9 @@
 //!
 //! | module | speaks to | flag |
 //! | --- | --- | --- |
+//! | [`anthropic`] | Anthropic, and servers of its messages | `anthropic` |
 //! | [`openai`] | any server of OpenAI's chat completions | `openai` (default) |
+//! | [`openai_responses`] | OpenAI's Responses | `openai-responses` (default) |
 //!
 //! The flag `tls` (default) adds https: rustls with ring, and the certificates that the operating system trusts.
 //! It turns on reqwest's `rustls-no-provider`, which holds for the whole build: an application that makes reqwest clients
@@ -15,8 +17,21 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(feature = "anthropic", feature = "openai", feature = "openai-responses"))]
+#[macro_use]
+mod transport;
+#[cfg(feature = "anthropic")]
+pub mod anthropic;
 #[cfg(feature = "openai")]
 pub mod openai;
+#[cfg(feature = "openai-responses")]
+pub mod openai_responses;
 
+#[cfg(feature = "anthropic")]
+pub use self::anthropic::Anthropic;
 #[cfg(feature = "openai")]
 pub use self::openai::OpenAi;
+#[cfg(feature = "openai-responses")]
+pub use self::openai_responses::OpenAiResponses;
+#[cfg(any(feature = "anthropic", feature = "openai", feature = "openai-responses"))]
+pub use self::transport::{BuildError, ResponseFuture};

@@ -61,101 +61,88 @@
 //!
 //! Dropping the future or the stream closes the connection, which tells most servers to stop.
 
-use std::{
-    fmt,
-    future::Future,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::sync::Arc;
 
-use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode, header};
 #[cfg(doc)]
 use tower_agent_core::ErrorKind;
-use tower_agent_core::{Error, ModelRequest, ModelResponse, Secret};
-#[cfg(doc)]
-use tower_agent_wire::openai_chat;
-use tower_service::Service;
+use tower_agent_core::{Error, ModelRequest, Reply, Secret};
+use tower_agent_wire::{Encoded, openai_chat};
 
-mod body;
-mod builder;
-mod call;
-mod fault;
-mod stream;
-#[cfg(feature = "tls")]
-mod tls;
+use crate::transport::{Dialect, Inner, Settings};
 
-pub use self::builder::{BuildError, Builder};
-
-/// The name that errors and marks carry.
-const NAME: &str = "openai";
+pub use crate::transport::{BuildError, ResponseFuture};
 
 /// A model behind OpenAI's chat completions. See the [module](self).
 #[derive(Clone)]
-pub struct OpenAi(Arc<Inner>);
-
-struct Inner {
-    client: reqwest::Client,
-    url: reqwest::Url,
-    headers: HeaderMap,
-    key: Option<Secret>,
-    stream_usage: bool,
-    reply_limit: usize,
-}
+pub struct OpenAi(Arc<Inner<Chat>>);
 
 impl OpenAi {
     /// A model under a base URL, such as `https://api.openai.com/v1`.
     pub fn builder(base_url: impl Into<String>) -> Builder {
-        Builder::new(base_url.into())
+        Builder { settings: Settings::new(base_url.into()), stream_usage: true }
     }
 }
 
-impl fmt::Debug for OpenAi {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // User names, passwords and queries of a URL may be confidential.
-        let url = &self.0.url;
-        f.debug_struct("OpenAi")
-            .field("host", &url.host_str().unwrap_or_default())
-            .field("path", &url.path())
-            .finish_non_exhaustive()
+model!(OpenAi);
+
+/// Makes an [`OpenAi`] model.
+#[derive(Debug)]
+#[must_use]
+pub struct Builder {
+    settings: Settings,
+    stream_usage: bool,
+}
+
+impl Builder {
+    settings!();
+
+    /// Sends a key as `Authorization: Bearer`.
+    pub fn api_key(mut self, key: impl Into<Secret>) -> Self {
+        self.settings.key(header::AUTHORIZATION, "Bearer ", key.into());
+        self
+    }
+
+    /// Whether to ask for the usage of streamed replies; on without this. Some older servers refuse the option.
+    pub const fn stream_usage(mut self, ask: bool) -> Self {
+        self.stream_usage = ask;
+        self
+    }
+
+    /// Finishes the model. Nothing is sent.
+    ///
+    /// # Errors
+    /// When the URL or a header is invalid, or https is not available.
+    pub fn build(self) -> Result<OpenAi, BuildError> {
+        self.settings.build(Chat { stream_usage: self.stream_usage }).map(OpenAi)
     }
 }
 
-impl Service<ModelRequest> for OpenAi {
-    type Response = ModelResponse;
-    type Error = Error;
-    type Future = ResponseFuture;
+struct Chat {
+    stream_usage: bool,
+}
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        Poll::Ready(Ok(()))
+impl Dialect for Chat {
+    type Decoder = openai_chat::Decoder;
+
+    const NAME: &'static str = "openai";
+    const PATH: &'static [&'static str] = &["chat", "completions"];
+    const REQUEST_ID: &'static str = "x-request-id";
+
+    fn encode(&self, mut request: ModelRequest) -> Result<Encoded, Error> {
+        if self.stream_usage {
+            openai_chat::ask_for_usage(&mut request);
+        }
+        openai_chat::encode_request(&request)
     }
 
-    fn call(&mut self, request: ModelRequest) -> ResponseFuture {
-        ResponseFuture(Box::pin(call::run(Arc::clone(&self.0), request)))
+    fn decode_reply(bytes: &[u8]) -> Result<Reply, Error> {
+        openai_chat::decode_reply(bytes)
+    }
+
+    fn decode_error(status: StatusCode, headers: &HeaderMap, bytes: &[u8]) -> Error {
+        openai_chat::decode_error(status, headers, bytes)
     }
 }
 
-/// The answer of an [`OpenAi`] model.
-#[must_use = "futures do nothing unless polled"]
-pub struct ResponseFuture(Pin<Box<dyn Future<Output = Result<ModelResponse, Error>> + Send>>);
-
-impl Future for ResponseFuture {
-    type Output = Result<ModelResponse, Error>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx)
-    }
-}
-
-impl fmt::Debug for ResponseFuture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResponseFuture").finish_non_exhaustive()
-    }
-}
-
-impl Inner {
-    fn post(&self, body: Bytes) -> reqwest::RequestBuilder {
-        self.client.post(self.url.clone()).headers(self.headers.clone()).body(body)
-    }
-}
+decode!(openai_chat::Decoder);

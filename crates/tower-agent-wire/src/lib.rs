@@ -5,7 +5,9 @@
 //!
 //! | module | dialect | flag |
 //! | --- | --- | --- |
+//! | [`anthropic_messages`] | Anthropic's messages | `anthropic-messages` |
 //! | [`openai_chat`] | OpenAI's chat completions | `openai-chat` (default) |
+//! | [`openai_responses`] | OpenAI's Responses | `openai-responses` |
 //! | [`sse`] | server-sent events, which streamed dialects are made of | always |
 //!
 //! # What comes back unchanged
@@ -22,12 +24,24 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(any(feature = "anthropic-messages", feature = "openai-chat", feature = "openai-responses"))]
+mod codec;
 mod loss;
-#[cfg(feature = "openai-chat")]
-mod raw;
+#[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
+mod openai_error;
 pub mod sse;
 
+#[cfg(feature = "anthropic-messages")]
+pub mod anthropic_messages;
 #[cfg(feature = "openai-chat")]
 pub mod openai_chat;
+#[cfg(feature = "openai-responses")]
+pub mod openai_responses;
 
+#[cfg(any(
+    feature = "anthropic-messages",
+    feature = "openai-chat",
+    feature = "openai-responses"
+))]
+pub use self::codec::{ApiError, Stamp};
 pub use self::loss::{Encoded, Loss, LossRule};

@@ -79,8 +79,6 @@ mod calls;
 mod content;
 mod decoder;
 mod encoder;
-mod error;
-mod flaw;
 mod media;
 mod merge;
 mod message;
@@ -90,10 +88,14 @@ mod tool;
 mod tool_call;
 mod usage;
 
+pub use crate::{
+    codec::{ApiError, Stamp},
+    openai_error::{decode_error, encode_error},
+};
+
 pub use self::{
     decoder::Decoder,
     encoder::Encoder,
-    error::{ApiError, decode_error, encode_error},
-    reply::{Stamp, decode_reply, encode_reply},
+    reply::{decode_reply, encode_reply},
     request::{ask_for_usage, asks_for_usage, decode_request, encode_request},
 };

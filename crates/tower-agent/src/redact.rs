@@ -62,7 +62,7 @@
 //!
 //! | surface | unless set | what it is |
 //! | --- | --- | --- |
-//! | [`results`](RedactLayer::results) | masked | results of tools, `structured` and `meta` too; failures, refusals and errors of all three operations |
+//! | [`results`](RedactLayer::results) | masked | results of tools, `structured`, `meta` and `extra` too; failures, refusals and errors of all three operations |
 //! | [`model_input`](RedactLayer::model_input) | masked | instructions and messages that go to a model or an agent, on every turn |
 //! | [`model_output`](RedactLayer::model_output) | masked | text and reasoning of replies, whole and streamed |
 //! | [`arguments`](RedactLayer::arguments) | kept | arguments, on their way to the tool and in replies |

@@ -211,6 +211,7 @@ fn every_text_of_a_result_is_looked_at_and_bytes_are_not_touched() {
     };
     let mut output = ToolOutput::structured(json!({"a": [{"b": key()}], "n": 1}));
     output.meta = Some(json!({"m": key()}).into());
+    output.extra = Some(json!({"e": key()}).into());
     output.content.extend([
         picture.clone(),
         Content::Resource(resource.clone()),
@@ -226,7 +227,7 @@ fn every_text_of_a_result_is_looked_at_and_bytes_are_not_touched() {
     let Content::Resource(resource) = &output.content[2] else { panic!("no resource") };
     assert_eq!(resource.uri, "https://u:[REDACTED]@host/");
     assert_eq!(resource.blob.as_deref(), Some(key().as_str()));
-    let all = format!("{:?}{:?}", output.content, output.meta)
+    let all = format!("{:?}{:?}{:?}", output.content, output.meta, output.extra)
         .replace(&format!("Base64({:?})", key()), "");
     assert_eq!(all.matches(&key()).count(), 2, "only the two blobs keep it: {all}");
 }

@@ -8,7 +8,9 @@ use tower::ServiceExt;
 use tower_agent::{
     Agent, AllowListLayer, BoxModelService, Description, MetricsLayer, ModelRequest, Secret, Str,
 };
-use tower_agent_axum::{chat_router, health_router, metrics_router, run_router, stack_router};
+use tower_agent_axum::{
+    Models, chat_router, health_router, metrics_router, responses_router, run_router, stack_router,
+};
 use tower_agent_providers::OpenAi;
 
 use crate::{
@@ -49,11 +51,12 @@ pub(crate) fn app(options: &Options) -> Result<Router, Box<dyn Error>> {
         model: model.description().clone(),
         run: run.description().clone(),
     };
-    let chat =
-        chat_router().agent(name, run.clone()).model(format!("{name}-bare"), named(bare, name));
+    let models =
+        Models::new().agent(name, run.clone()).model(format!("{name}-bare"), named(bare, name));
     let routes = page::router()
         .merge(run_router(run.clone()).name(name))
-        .merge(chat)
+        .merge(chat_router().models(models.clone()))
+        .merge(responses_router().models(models))
         .merge(stack_router(built))
         .merge(metrics_router(move || metrics.registry().snapshot().to_prometheus()))
         .merge(health_router().ready("agent", run));

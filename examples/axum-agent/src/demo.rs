@@ -42,7 +42,9 @@ impl Demo {
 
     fn answer(self, request: &ModelRequest) -> Result<ModelResponse, Error> {
         let parts = match decide(request) {
-            Next::Say(text) => vec![Part::text(text)],
+            Next::Say(text) => {
+                vec![Part::text(answer::in_form(text, request.output.as_ref()))]
+            }
             Next::Ask(wishes) => calls(&wishes, request.messages.len()),
             Next::Fail => return Err(failure()),
             Next::BreakOff if request.stream => return Ok(self.break_off()),

@@ -16,6 +16,8 @@ mod errors;
 #[cfg(test)]
 mod identity;
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod operations;
 #[cfg(test)]
 mod runs;

@@ -75,6 +75,11 @@ impl Collector {
                 let part = self.parts.entry(index).or_insert_with(|| Building::of_delta(&delta));
                 part.push(index, &delta)?;
             }
+            ModelEvent::PartExtra { index, extra } => {
+                if let Some(part) = self.parts.get_mut(&index) {
+                    part.extra = Some(extra);
+                }
+            }
             ModelEvent::PartEnd { index, extra } => {
                 if let Some(part) = self.parts.get_mut(&index) {
                     part.extra = extra.or(part.extra.take());

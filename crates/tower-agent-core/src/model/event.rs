@@ -38,11 +38,21 @@ pub enum ModelEvent {
         /// What is added.
         delta: PartDelta,
     },
+    /// Fields of the dialect about a part that are known before its end; they come right after the part's start.
+    ///
+    /// [`PartEnd`](Self::PartEnd) says them again, so whoever needs them once need not look at this. It is for dialects
+    /// that write such fields where a part begins.
+    PartExtra {
+        /// Which part.
+        index: u32,
+        /// The fields, an object; a later one replaces it.
+        extra: Json,
+    },
     /// A part is complete.
     PartEnd {
         /// Which part.
         index: u32,
-        /// Fields of the dialect about the part, such as a signature.
+        /// All fields of the dialect about the part, such as a signature; without any, those of the last `PartExtra`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Option<Json>,
     },

@@ -111,7 +111,7 @@ impl Reply {
     /// The events that collect to this reply.
     #[must_use]
     pub fn into_events(self) -> Vec<ModelEvent> {
-        let mut events = Vec::with_capacity(self.message.parts().len() * 3 + 4);
+        let mut events = Vec::with_capacity(self.message.parts().len() * 4 + 4);
         events.push(ModelEvent::Start { id: self.id, model: self.model, extra: self.extra });
         for (index, part) in (0u32..).zip(self.message.parts()) {
             push_part(&mut events, index, part);
@@ -144,6 +144,7 @@ fn push_part(events: &mut Vec<ModelEvent>, index: u32, part: &Part) {
         }
     };
     events.push(ModelEvent::PartStart { index, part: start });
+    events.extend(extra.clone().map(|extra| ModelEvent::PartExtra { index, extra }));
     if !delta.text().is_empty() {
         events.push(ModelEvent::PartDelta { index, delta });
     }

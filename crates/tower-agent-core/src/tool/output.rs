@@ -14,7 +14,7 @@ use crate::{
 pub struct ToolOutput {
     /// What the model reads, as blocks. Layers edit blocks in place; untouched blocks survive byte for byte.
     pub content: Vec<Content>,
-    /// The same as a value, if the tool gave one.
+    /// The same as a value, if the tool gave one; `null` is one too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured: Option<Json>,
     /// What became of the call.
@@ -22,6 +22,9 @@ pub struct ToolOutput {
     /// Data for the host that the model does not read, as MCP's `_meta`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meta: Option<Json>,
+    /// Fields of the dialect that have no name here, sent on unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Json>,
     /// Where the output comes from.
     pub provenance: Provenance,
     /// What layers attach for those above them.
@@ -78,6 +81,7 @@ impl PartialEq for ToolOutput {
             && self.structured == other.structured
             && self.outcome == other.outcome
             && self.meta == other.meta
+            && self.extra == other.extra
             && self.provenance == other.provenance
     }
 }

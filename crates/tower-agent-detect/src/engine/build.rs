@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{Allow, Engine, Target, WALLETS};
 use crate::{
-    filter::Filter,
+    filter::{Around, Filter},
     judge,
     personal::Personal,
     recogniser::Recogniser,
@@ -12,60 +12,97 @@ use crate::{
     tail::Tail,
 };
 
+/// Words, and what to try where one is seen.
+#[derive(Default)]
+struct Words {
+    places: HashMap<String, usize>,
+    words: Vec<(String, Around)>,
+    targets: Vec<Vec<(Target, Around)>>,
+}
+
+impl Words {
+    fn of(rules: &[Arc<Rule>]) -> Self {
+        let mut words = Self::default();
+        for (rule, index) in rules.iter().zip(0..) {
+            match rule.way {
+                Way::Token => words.add_tokens(rule, index),
+                Way::Key => words.add_all(rule.words(), Target::Key(index)),
+                Way::BuiltIn(recogniser) => {
+                    for (word, target) in built_in_words(recogniser, index) {
+                        words.add(word.to_owned(), target, Around::ANYTHING);
+                    }
+                }
+            }
+        }
+        if rules.iter().any(|rule| rule.way == Way::BuiltIn(Recogniser::Name)) {
+            for (name, index) in judge::NAMES.iter().zip(0..) {
+                words.add((*name).to_owned(), Target::Name(index), Around::ANYTHING);
+            }
+        }
+        words
+    }
+
+    fn add_tokens(&mut self, rule: &Rule, index: u32) {
+        let begins = rule.beginning();
+        for word in rule.words() {
+            let around = rule.around(begins, word.len());
+            self.add(word, Target::Token(index), around);
+        }
+    }
+
+    fn add_all(&mut self, words: Vec<String>, target: Target) {
+        words.into_iter().for_each(|word| self.add(word, target, Around::ANYTHING));
+    }
+
+    fn add(&mut self, word: String, target: Target, around: Around) {
+        let place = *self.places.entry(word.clone()).or_insert(self.words.len());
+        match (self.words.get_mut(place), self.targets.get_mut(place)) {
+            (Some(word), Some(targets)) => {
+                word.1 = word.1.or(around);
+                targets.push((target, around));
+            }
+            _ => {
+                self.words.push((word, around));
+                self.targets.push(vec![(target, around)]);
+            }
+        }
+    }
+
+    /// Words that are themselves the beginning of what is masked.
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        let words = self.words.iter().zip(&self.targets);
+        let secrets = words.filter(|(_, it)| it.iter().any(|(it, _)| it.begins_secret()));
+        secrets.map(|((word, _), _)| word.as_str())
+    }
+}
+
 impl Engine {
     pub(crate) fn new(rules: Vec<Arc<Rule>>, allow: Allow) -> Self {
-        let mut words = Vec::new();
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let mut targets: Vec<Vec<Target>> = Vec::new();
-        let mut add = |word: String, target| {
-            let place = *places.entry(word.clone()).or_insert_with(|| {
-                words.push(word);
-                targets.push(Vec::new());
-                words.len() - 1
-            });
-            if let Some(targets) = targets.get_mut(place) {
-                targets.push(target);
-            }
-        };
         let mut built_in = HashMap::new();
         let mut runs = Vec::new();
         let mut personal = Personal::default();
         for (rule, index) in rules.iter().zip(0..) {
             match rule.way {
                 Way::Token if rule.spec.keywords.is_empty() => runs.push(index),
-                Way::Token => rule.words().into_iter().for_each(|it| add(it, Target::Token(index))),
-                Way::Key => rule.words().into_iter().for_each(|it| add(it, Target::Key(index))),
                 Way::BuiltIn(ref recogniser) => {
                     built_in.insert(rule.id().to_owned(), index);
-                    for (word, target) in built_in_words(*recogniser, index) {
-                        add(word.to_owned(), target);
-                    }
                     if let Some(kind) = recogniser.kind() {
                         personal.add(kind, index);
                     }
                 }
+                _ => {}
             }
         }
-        if rules.iter().any(|rule| rule.way == Way::BuiltIn(Recogniser::Name)) {
-            let names = judge::NAMES.iter().zip(0..);
-            names.for_each(|(name, index)| add((*name).to_owned(), Target::Name(index)));
-        }
-        let tail = Tail::new(
-            words
-                .iter()
-                .zip(&targets)
-                .filter(|(_, it)| it.iter().any(Target::begins_secret))
-                .map(|(it, _)| it.as_str()),
-        );
+        let words = Words::of(&rules);
         Self {
-            filter: Filter::new(&words, personal.kinds.numbers()),
+            filter: Filter::new(&words.words, personal.kinds.numbers()),
+            tail: Tail::new(words.secrets()),
+            targets: words.targets,
             rules,
-            targets,
             built_in,
             runs,
             personal,
             allow,
-            tail,
         }
     }
 }

@@ -6,16 +6,24 @@ use crate::{
     check, judge,
     rule::{Border, Rule},
     text::{Stop, Text, Verdict, is_word},
+    trail::Trails,
 };
 
 impl Engine {
     /// A value that is known by its own beginning.
-    pub(super) fn token(&self, text: &Text<'_>, rule: u32, start: usize) -> Verdict {
+    pub(super) fn token(
+        &self,
+        text: &Text<'_>,
+        rule: u32,
+        start: usize,
+        trails: &mut Trails,
+    ) -> Verdict {
+        let trails = (trails, rule);
         let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
         let matcher = rule.matcher();
         let Some(begin) = matcher.begin(text, start) else { return Verdict::Nothing };
         let hold = if matcher.is_grouped() { start + matcher.secret_from() } else { begin };
-        let found = token(text, rule, begin, start);
+        let found = token(text, rule, (begin, start), trails);
         found.map_or_else(
             |stop| Verdict::stopped(stop, hold),
             |(start, end)| Verdict::Found(start, end),
@@ -23,13 +31,20 @@ impl Engine {
     }
 
     /// A value that is known by the name it is given to, and by its form.
-    pub(super) fn key(&self, text: &Text<'_>, rule: u32, start: usize, end: usize) -> Verdict {
+    pub(super) fn key(
+        &self,
+        text: &Text<'_>,
+        rule: u32,
+        (start, end): (usize, usize),
+        trails: &mut Trails,
+    ) -> Verdict {
+        let trails = (trails, rule);
         let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
         let value = match assign::value_after(text, start, end) {
             Ok(value) => value,
             Err(verdict) => return verdict,
         };
-        let found = key(text, rule, &value, start);
+        let found = key(text, rule, (&value, start), trails);
         found.map_or_else(
             |stop| Verdict::stopped(stop, value.start),
             |(start, end)| Verdict::Found(start, end),
@@ -57,8 +72,8 @@ impl Engine {
 fn token(
     text: &Text<'_>,
     rule: &Rule,
-    begin: usize,
-    keyword: usize,
+    (begin, keyword): (usize, usize),
+    trails: (&mut Trails, u32),
 ) -> Result<(usize, usize), Stop> {
     let border = rule.spec.border;
     let end_matters = matches!(border, Border::Word | Border::End);
@@ -68,7 +83,7 @@ fn token(
     if !rule.spec.context.is_empty() && !check::context(text, begin, &rule.spec.context) {
         return Err(Stop::Nothing);
     }
-    let end = rule.matcher().end(text, keyword)?;
+    let end = rule.matcher().end(text, keyword, trails)?;
     if end_matters && text.byte(end)?.is_some_and(is_word) {
         return Err(Stop::Nothing);
     }
@@ -83,8 +98,8 @@ fn token(
 fn key(
     text: &Text<'_>,
     rule: &Rule,
-    value: &Value,
-    keyword: usize,
+    (value, keyword): (&Value, usize),
+    trails: (&mut Trails, u32),
 ) -> Result<(usize, usize), Stop> {
     let from = value.name.0.max(keyword.saturating_sub(32));
     let name = text.bytes().get(from..value.start).unwrap_or_default();
@@ -99,7 +114,7 @@ fn key(
     if check::is_fingerprint(text.bytes().get(from..value.operator_at).unwrap_or_default()) {
         return Err(Stop::Nothing);
     }
-    let end = rule.matcher().end(text, value.start)?;
+    let end = rule.matcher().end(text, value.start, trails)?;
     // What goes on is something else, such as a longer run of Base64.
     if text.byte(end)?.is_some_and(|next| is_word(next) || matches!(next, b'+' | b'=')) {
         return Err(Stop::Nothing);

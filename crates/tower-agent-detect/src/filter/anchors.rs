@@ -3,7 +3,7 @@
 use super::{
     Kind, Occurrence,
     buckets::{self, Buckets, Key},
-    class::{self, Window},
+    class::{self, ANY, Classes, Window},
     numbers,
     weights::WEIGHTS,
 };
@@ -15,10 +15,10 @@ use super::{
 pub(super) struct Anchors {
     /// The sorts of each window. The upper half is never touched; it makes any window a valid index.
     sorts: Box<[Sorts; 1 << 16]>,
-    /// Words by how their anchors begin.
-    here: Buckets<Word>,
-    /// Short words that begin one byte behind their anchor.
-    behind: Buckets<Word>,
+    /// Long words by how their anchors begin.
+    long: Buckets<Word>,
+    /// Short words by how they begin.
+    short: Buckets<Word>,
     /// The bits that are numbers.
     numbers: Sorts,
 }
@@ -44,8 +44,42 @@ pub(super) const SECOND: u32 = 8;
 /// Bytes of the words that have `SHORT` and `BEHIND` anchors, at most.
 const FEW: usize = 4;
 
-/// Five bytes; none is any byte.
-type Pattern = [Option<u8>; 5];
+/// What each of five bytes may be.
+type Pattern = [Classes; 5];
+
+/// What may stand around a word, wherever it is of interest. Where nothing stands, at the end of a text, the word is found
+/// all the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Around {
+    pub(crate) before: Classes,
+    pub(crate) behind: [Classes; 2],
+}
+
+impl Around {
+    /// Anything.
+    pub(crate) const ANYTHING: Self = Self { before: ANY, behind: [ANY; 2] };
+
+    /// Whether this is so around the bytes from one place to another.
+    #[inline]
+    pub(crate) fn fits(&self, text: &[u8], start: usize, end: usize) -> bool {
+        let fits = |classes: Classes, at: usize| {
+            text.get(at).is_none_or(|byte| classes & class::bit(*byte) != 0)
+        };
+        let [first, second] = self.behind;
+        fits(self.before, start.wrapping_sub(1)) && fits(first, end) && fits(second, end + 1)
+    }
+
+    /// What one word may be found in for either of two reasons.
+    #[must_use]
+    pub(crate) const fn or(self, other: Self) -> Self {
+        let [first, second] = self.behind;
+        let [other_first, other_second] = other.behind;
+        Self {
+            before: self.before | other.before,
+            behind: [first | other_first, second | other_second],
+        }
+    }
+}
 
 /// A word, and where its anchor is.
 #[derive(Clone, Debug)]
@@ -69,35 +103,38 @@ pub(super) struct Word {
 const CROWD: f32 = 500.0;
 
 impl Anchors {
-    pub(super) fn new(words: &[String], numbers: bool) -> Self {
+    pub(super) fn new(words: &[(String, Around)], numbers: bool) -> Self {
         let mut made = Making::new(if numbers { NUMBERS } else { 0 });
-        let mut order: Vec<_> = (0_u32..).zip(words).filter(|(_, word)| word.len() >= 3).collect();
-        order.sort_by_key(|(_, word)| word.len());
-        let mut behind = Vec::new();
-        for (number, word) in order {
+        let mut order: Vec<_> =
+            (0_u32..).zip(words).filter(|(_, (word, _))| word.len() >= 3).collect();
+        order.sort_by_key(|(_, (word, _))| word.len());
+        let mut short = Vec::new();
+        for (number, (word, around)) in order {
             let word = word.as_bytes();
             if word.len() <= FEW {
-                made.enter(SHORT, pattern(word, 0));
-                made.enter(BEHIND, pattern(word, -1));
-                let key = word.first_chunk().map(|bytes| buckets::key(*bytes));
-                made.here.extend(key.map(|key| (key, Word::new(number, word, 0))));
-                behind.extend(key.map(|key| (key, Word::new(number, word, 0))));
+                made.enter(SHORT, pattern(word, around, 0));
+                made.enter(BEHIND, pattern(word, around, -1));
+                let key = word.first_chunk().map(|bytes| buckets::short(*bytes));
+                short.extend(key.map(|key| (key, Word::new(number, word, 0))));
             } else {
-                made.choose(number, word, 0);
-                made.choose(number, word, 1);
+                made.choose(number, word, around, 0);
+                made.choose(number, word, around, 1);
             }
         }
         if numbers {
             numbers::each(|bytes, digits| {
                 let (here, behind) = if digits { (DIGITS, DIGITS) } else { (HEX, HEX_BEHIND) };
-                made.enter(here, pattern(&bytes, 0));
-                made.enter(behind, pattern(&bytes, -1));
+                let [first, second, third] = bytes.map(class::bit);
+                for [fourth, fifth] in numbers::behind(bytes, digits) {
+                    made.enter(here, [first, second, third, fourth, fifth]);
+                    made.enter(behind, [ANY, first, second, third, fourth]);
+                }
             });
         }
         Self {
             sorts: made.sorts,
-            here: Buckets::new(made.here),
-            behind: Buckets::new(behind),
+            long: Buckets::new(made.long),
+            short: Buckets::new(short),
             numbers: made.numbers,
         }
     }
@@ -105,7 +142,7 @@ impl Anchors {
     /// The most words that are tried at one place.
     #[cfg(test)]
     pub(super) fn most(&self) -> usize {
-        self.here.most() + self.behind.most()
+        self.long.most() + 2 * self.short.most()
     }
 
     /// The sorts of a window.
@@ -120,6 +157,20 @@ impl Anchors {
         self.numbers
     }
 
+    /// Whether anything of these sorts may stand at a place.
+    #[inline]
+    pub(super) fn may_stand(&self, sorts: Sorts, text: &[u8], at: usize) -> bool {
+        let bytes = text.get(at..).and_then(<[u8]>::first_chunk);
+        let Some(&[first, second, third, fourth]) = bytes else { return true };
+        let long = self.long.may_hold(buckets::long([first, second, third, fourth]));
+        let short = self.short.may_hold(buckets::short([first, second, third]));
+        let behind = self.short.may_hold(buckets::short([second, third, fourth]));
+        (sorts & self.numbers != 0)
+            | (sorts & !(self.numbers | SHORT | BEHIND) != 0) & long
+            | (sorts & SHORT != 0) & short
+            | (sorts & BEHIND != 0) & behind
+    }
+
     /// Calls `each` with the words that have an anchor of one of these sorts at a place.
     #[inline]
     pub(super) fn each(
@@ -129,19 +180,19 @@ impl Anchors {
         at: usize,
         mut each: impl FnMut(Occurrence),
     ) {
-        let mut all = |words: &Buckets<Word>, at: usize| {
-            let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk) else { return };
-            words
-                .of(buckets::key(*bytes))
-                .iter()
-                .filter_map(|word| word.at(text, at))
-                .for_each(&mut each);
-        };
-        if sorts & !(self.numbers | BEHIND) != 0 {
-            all(&self.here, at);
+        if sorts & !(self.numbers | SHORT | BEHIND) != 0
+            && let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk)
+        {
+            let words = self.long.of(buckets::long(*bytes)).iter();
+            words.filter_map(|word| word.at(text, at)).for_each(&mut each);
         }
-        if sorts & BEHIND != 0 {
-            all(&self.behind, at + 1);
+        for (sort, at) in [(SHORT, at), (BEHIND, at + 1)] {
+            if sorts & sort != 0
+                && let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk)
+            {
+                let words = self.short.of(buckets::short(*bytes)).iter();
+                words.filter_map(|word| word.at(text, at)).for_each(&mut each);
+            }
         }
     }
 }
@@ -153,7 +204,7 @@ struct Making {
     weights: [[f32; 2]; SECOND as usize],
     /// How many words there are by each first window.
     crowds: Vec<u32>,
-    here: Vec<(Key, Word)>,
+    long: Vec<(Key, Word)>,
     /// The bits that are numbers.
     numbers: Sorts,
 }
@@ -173,13 +224,13 @@ impl Making {
             sorts: Box::new([0; 1 << 16]),
             weights: [[1.0; 2]; SECOND as usize],
             crowds: vec![0; class::WINDOWS],
-            here: Vec::new(),
+            long: Vec::new(),
             numbers,
         }
     }
 
     /// Chooses an anchor among those at even places of a word, or among those at odd ones.
-    fn choose(&mut self, number: u32, word: &[u8], odd: usize) {
+    fn choose(&mut self, number: u32, word: &[u8], around: &Around, odd: usize) {
         let places = (odd..=word.len().saturating_sub(4)).step_by(2);
         let not_long = BEHIND | SHORT | self.numbers;
         let sorts = (0..SECOND).filter(|sort| not_long >> sort & 1 == 0);
@@ -188,13 +239,14 @@ impl Making {
         let Some(choice) = judged.min_by(|one, other| one.cost.total_cmp(&other.cost)) else {
             return;
         };
-        self.enter(1 << choice.sort, pattern(word, choice.at as isize));
+        self.enter(1 << choice.sort, pattern(word, around, choice.at as isize));
         if let Some(weights) = self.weights.get_mut(choice.sort as usize) {
             weights.iter_mut().zip(choice.weights).for_each(|(sum, weight)| *sum += weight);
         }
         if let Some(&bytes) = word.get(choice.at..).and_then(<[u8]>::first_chunk) {
-            let window = class::window(bytes);
-            self.here.push((buckets::key(bytes), Word::new(number, word, choice.at as u32)));
+            let [first, second, third, _] = bytes;
+            let window = class::window([first, second, third]);
+            self.long.push((buckets::long(bytes), Word::new(number, word, choice.at as u32)));
             if let Some(crowd) = self.crowds.get_mut(usize::from(window)) {
                 *crowd += 1;
             }
@@ -228,16 +280,9 @@ impl Making {
         self.enter_window(sort << SECOND, [c, d, e]);
     }
 
-    fn enter_window(&mut self, bit: Sorts, bytes: [Option<u8>; 3]) {
-        let classes = bytes.map(|byte| {
-            byte.map_or(0..32, |byte| {
-                let class = u16::from(class::of(byte));
-                class..class + 1
-            })
-        });
-        let [first, second, third] = classes;
-        for (a, b) in first.flat_map(|a| second.clone().map(move |b| (a, b))) {
-            for c in third.clone() {
+    fn enter_window(&mut self, bit: Sorts, [first, second, third]: [Classes; 3]) {
+        for (a, b) in classes(first).flat_map(|a| classes(second).map(move |b| (a, b))) {
+            for c in classes(third) {
                 if let Some(bits) = self.sorts.get_mut(usize::from(a | b << 5 | c << 10)) {
                     *bits |= bit;
                 }
@@ -246,10 +291,18 @@ impl Making {
     }
 }
 
-/// Five bytes of a word from a place on, and any byte where there is none.
-fn pattern(word: &[u8], at: isize) -> Pattern {
-    [0, 1, 2, 3, 4]
-        .map(|byte: isize| usize::try_from(at + byte).ok().and_then(|byte| word.get(byte)).copied())
+fn classes(set: Classes) -> impl Iterator<Item = Window> {
+    (0..32).filter(move |class| set >> class & 1 == 1)
+}
+
+/// Five bytes from a place in a word on, or before it, with what may stand around it.
+fn pattern(word: &[u8], around: &Around, at: isize) -> Pattern {
+    [0, 1, 2, 3, 4].map(|byte: isize| {
+        let Ok(at) = usize::try_from(at + byte) else { return around.before };
+        let behind = || around.behind.get(at - word.len()).copied().unwrap_or(ANY);
+        // Behind the end of a text, zeros are searched.
+        word.get(at).map_or_else(|| behind() | class::bit(0), |byte| class::bit(*byte))
+    })
 }
 
 impl Word {

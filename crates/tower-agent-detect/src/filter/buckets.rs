@@ -1,12 +1,18 @@
 //! Entries by how an anchor begins.
 
-/// Three bytes, each with the bit set in which letters of either case differ.
+/// Bytes, each with the bit set in which letters of either case differ.
 pub(super) type Key = u32;
 
-/// The key of three bytes.
+/// The key of a short word: of its first three bytes.
 #[inline]
-pub(super) fn key([first, second, third]: [u8; 3]) -> Key {
-    u32::from_le_bytes([first, second, third, 0]) | 0x20_2020
+pub(super) fn short([first, second, third]: [u8; 3]) -> Key {
+    u32::from_le_bytes([first, second, third, 0]) | 0x2020_2020
+}
+
+/// The key of a long word: of the first four bytes of its anchor.
+#[inline]
+pub(super) fn long(bytes: [u8; 4]) -> Key {
+    u32::from_le_bytes(bytes) | 0x2020_2020
 }
 
 /// Keys, and the entries that belong to each.
@@ -74,17 +80,18 @@ impl<E> Buckets<E> {
         self.buckets.iter().map(|bucket| usize::from(bucket.len)).max().unwrap_or(0)
     }
 
+    /// Whether anything may belong to a key.
+    #[inline]
+    pub(super) fn may_hold(&self, key: Key) -> bool {
+        let hash = hash(key);
+        let known = self.known.get((hash >> (32 - KNOWN + 6)) as usize).copied().unwrap_or(0);
+        known >> (hash >> (32 - KNOWN) & 63) & 1 != 0
+    }
+
     /// What belongs to a key.
     #[inline]
     pub(super) fn of(&self, key: Key) -> &[E] {
-        let hash = hash(key);
-        let known = self.known.get((hash >> (32 - KNOWN + 6)) as usize).copied().unwrap_or(0);
-        if known >> (hash >> (32 - KNOWN) & 63) & 1 == 0 { &[] } else { self.find(key, hash) }
-    }
-
-    #[inline(never)]
-    fn find(&self, key: Key, hash: u32) -> &[E] {
-        let mut slot = (hash >> self.shift) as usize;
+        let mut slot = (hash(key) >> self.shift) as usize;
         while let Some(bucket) = self.buckets.get(slot).filter(|bucket| bucket.len > 0) {
             if bucket.key == key {
                 let first = usize::from(bucket.first);

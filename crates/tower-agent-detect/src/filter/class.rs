@@ -20,7 +20,7 @@ pub(super) type Window = u16;
 pub(super) const fn class(byte: u8) -> u8 {
     let high = byte & 0x1f;
     let low = 27 + (byte.saturating_sub(0x20) >> 3 & 3) + (byte == b'-') as u8;
-    let class = if byte & 0x40 == 0 { low } else { high };
+    let class = if byte.wrapping_sub(0x40) < 0x40 { high } else { low };
     if byte.wrapping_sub(b'0') < 10 { 0 } else { class }
 }
 
@@ -28,6 +28,18 @@ pub(super) const fn class(byte: u8) -> u8 {
 #[inline]
 pub(super) const fn window([first, second, third]: [u8; 3]) -> Window {
     class(first) as u16 | (class(second) as u16) << 5 | (class(third) as u16) << 10
+}
+
+/// Some of the classes, a bit for each.
+pub(crate) type Classes = u32;
+
+/// All classes.
+pub(crate) const ANY: Classes = Classes::MAX;
+
+/// The class of a byte, as one of [`Classes`].
+#[inline]
+pub(crate) fn bit(byte: u8) -> Classes {
+    1 << of(byte)
 }
 
 /// The class of each byte.

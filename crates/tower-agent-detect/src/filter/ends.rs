@@ -27,9 +27,8 @@ const ABOUT: u32 = 8;
 const NUMBER: Marks = 1 << 14;
 
 impl Ends {
-    pub(super) fn new(words: &[String], numbers: bool) -> Self {
-        let long = (0..).zip(words).filter(|(_, word)| word.len() >= 3);
-        let long: Vec<_> = long.map(|(number, word)| (word.as_bytes(), number)).collect();
+    pub(super) fn new<'a>(words: impl Iterator<Item = &'a [u8]>, numbers: bool) -> Self {
+        let long: Vec<_> = words.zip(0..).filter(|(word, _)| word.len() >= 3).collect();
         let mut ends =
             Self { marks: Box::new([0; class::WINDOWS]), words: Tree::new(long.iter().copied()) };
         for (word, _) in &long {

@@ -57,7 +57,7 @@ impl<H: ServerHandler> Service<ToolCall> for HandlerService<H> {
             context.ct = token.clone();
             let _cancels_on_drop = token.drop_guard();
             let response = handler.call_tool(request, context).await.map_err(error)?;
-            output::read(response)
+            output::read(&response)
         })
     }
 }

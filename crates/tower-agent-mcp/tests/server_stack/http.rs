@@ -52,6 +52,8 @@ impl Host {
         RunningService<RoleClient, Listener>,
         tokio::sync::mpsc::UnboundedReceiver<rmcp::model::ProgressNotificationParam>,
     ) {
+        // reqwest, as the other half of this crate builds it, brings no provider of its own.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let transport =
             StreamableHttpClientTransport::from_uri(format!("http://{}/mcp", self.addr));
         let (listener, progress) = listener(ClientCapabilities::default());

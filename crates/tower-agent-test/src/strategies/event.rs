@@ -68,6 +68,7 @@ pub fn model_event() -> BoxedStrategy<ModelEvent> {
             .prop_map(|(index, part)| ModelEvent::PartStart { index, part }),
         (index.clone(), part_delta())
             .prop_map(|(index, delta)| ModelEvent::PartDelta { index, delta }),
+        (index.clone(), json()).prop_map(|(index, extra)| ModelEvent::PartExtra { index, extra }),
         (index, extra()).prop_map(|(index, extra)| ModelEvent::PartEnd { index, extra }),
         json().prop_map(|extra| ModelEvent::MessageExtra { extra }),
         usage().prop_map(|usage| ModelEvent::Usage { usage }),
@@ -130,6 +131,7 @@ fn index_of(event: &ModelEvent) -> Option<u32> {
     match event {
         ModelEvent::PartStart { index, .. }
         | ModelEvent::PartDelta { index, .. }
+        | ModelEvent::PartExtra { index, .. }
         | ModelEvent::PartEnd { index, .. } => Some(*index),
         _ => None,
     }

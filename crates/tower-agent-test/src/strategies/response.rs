@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use proptest::{collection, option, prelude::*};
 use tower_agent_core::{
-    Content, Denial, Effect, ErrorKind, Failure, Mark, Message, Origin, Outcome, Provenance, Reply,
-    Role, RunEvent, Str, Suspension, ToolOutput, ToolRecord, Transcript,
+    Denial, Effect, ErrorKind, Failure, Mark, Message, Origin, Outcome, Provenance, Reply, Role,
+    RunEvent, Str, Suspension, ToolOutput, ToolRecord, Transcript,
 };
 
 use super::{
@@ -103,13 +103,14 @@ pub fn provenance() -> BoxedStrategy<Provenance> {
 /// Any output of a tool.
 pub fn tool_output() -> BoxedStrategy<ToolOutput> {
     let blocks = collection::vec(content(), 0..4);
-    (blocks, option::of(json()), outcome(), extra(), provenance())
-        .prop_map(|(content, structured, outcome, meta, provenance): (Vec<Content>, _, _, _, _)| {
+    (blocks, option::of(json()), outcome(), extra(), extra(), provenance())
+        .prop_map(|(content, structured, outcome, meta, extra, provenance)| {
             let mut output = ToolOutput::default();
             output.content = content;
             output.structured = structured;
             output.outcome = outcome;
             output.meta = meta;
+            output.extra = extra;
             output.provenance = provenance;
             output
         })

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tower_agent_core::Str;
 
 use super::tool_call::{self, Shape};
-use crate::raw::{Fields, NULL, string};
+use crate::codec::raw::{Fields, NULL, string};
 
 /// A call as far as it has come.
 #[derive(Clone, Debug, Default)]

@@ -2,14 +2,27 @@
 
 use tower_agent_core::{Content, Json, Message, Part, Resource, Role, TextPart, ToolResultPart};
 
-use super::{flaw::Flaw, media, message::Losses};
+use super::media;
 use crate::{
     LossRule,
-    raw::{Fields, NULL, Object, items, string, write_array},
+    codec::{
+        Flaw, Losses, is_foreign_alone,
+        raw::{Fields, NULL, Object, items, string, write_array},
+    },
 };
 
 /// Kinds of parts that a message of this dialect may hold.
 const KINDS: [&str; 5] = ["text", "image_url", "input_audio", "file", "refusal"];
+
+/// Parts of other dialects that would look like parts of this one.
+const FOREIGN: [&str; 6] = [
+    "server_tool_use",
+    "mcp_tool_use",
+    "container_upload",
+    "search_result",
+    "document",
+    "redacted_thinking",
+];
 
 /// Takes the content as parts. An empty text, an empty list and `null` stay in the fields.
 ///
@@ -75,13 +88,35 @@ fn read_part(raw: &str) -> Result<Part, Flaw> {
 
 fn is_content(part: &Part) -> bool {
     !matches!(part, Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolResult(_))
+        && !is_foreign(part)
+}
+
+/// Whether a part is one that only another dialect knows.
+fn is_foreign(part: &Part) -> bool {
+    let Part::Opaque { json } = part else { return false };
+    kind_of(json).is_some_and(|kind| FOREIGN.contains(&&*kind) || kind.ends_with("_tool_result"))
+}
+
+/// Notes what content has that only other dialects know.
+fn note_foreign(parts: &[Part], losses: &mut Losses<'_>) {
+    for part in parts {
+        match part {
+            Part::Text(part) if is_foreign_alone(part.extra.as_ref()) => {
+                drop(losses.fields(part.extra.as_ref()));
+            }
+            part if is_foreign(part) => losses.note(LossRule::Foreign),
+            _ => {}
+        }
+    }
 }
 
 /// The texts of parts that are all plain; `None` when one of them needs a list.
 fn plain_texts<'a>(parts: impl Iterator<Item = &'a Part>) -> Option<Vec<&'a str>> {
     parts
         .map(|part| match part {
-            Part::Text(TextPart { text, extra: None }) => Some(text.as_str()),
+            Part::Text(TextPart { text, extra }) if is_foreign_alone(extra.as_ref()) => {
+                Some(text.as_str())
+            }
             _ => None,
         })
         .collect()
@@ -90,6 +125,7 @@ fn plain_texts<'a>(parts: impl Iterator<Item = &'a Part>) -> Option<Vec<&'a str>
 /// Writes the content of a message, if it has any.
 pub(super) fn write(object: &mut Object<'_, '_>, message: &Message, losses: &mut Losses<'_>) {
     let parts = || message.parts().iter().filter(|part| is_content(part));
+    note_foreign(message.parts(), losses);
     match plain_texts(parts()) {
         Some(texts) if texts.is_empty() => {}
         // Many servers take an assistant's and an operator's content only as one text.
@@ -110,7 +146,8 @@ pub(super) fn write_reply(object: &mut Object<'_, '_>, message: &Message, losses
         .iter()
         .filter(|part| !said_elsewhere(part))
         .partition(|part| fits_reply(part));
-    for _ in others {
+    note_foreign(message.parts(), losses);
+    for _ in others.into_iter().filter(|part| !is_foreign(part)) {
         losses.note(LossRule::PartInReply);
     }
     match plain_texts(fitting.iter().copied()) {
@@ -125,7 +162,7 @@ pub(super) fn write_reply(object: &mut Object<'_, '_>, message: &Message, losses
 fn fits_reply(part: &Part) -> bool {
     match part {
         Part::Text(_) => true,
-        Part::Opaque { json } => kind_of(json).is_some(),
+        Part::Opaque { json } => kind_of(json).is_some() && !is_foreign(part),
         _ => false,
     }
 }
@@ -214,7 +251,7 @@ impl<'a> Block<'a> {
 
     fn needs_list(&self) -> bool {
         match self {
-            Self::Text(part) => part.extra.is_some(),
+            Self::Text(part) => !is_foreign_alone(part.extra.as_ref()),
             Self::Plain(_) => false,
             Self::Verbatim(_) => true,
         }

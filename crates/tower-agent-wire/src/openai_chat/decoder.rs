@@ -7,12 +7,14 @@ use tower_agent_core::{
 
 use super::{
     calls::{Calls, Piece},
-    error,
-    flaw::Flaw,
     merge, usage,
 };
 use crate::{
-    raw::{self, Fields, NULL, items},
+    codec::{
+        Flaw, cut_off,
+        raw::{self, Fields, NULL, items},
+    },
+    openai_error,
     sse::{Event, ParseError, Parser},
 };
 
@@ -133,7 +135,7 @@ impl Decoder {
         let flaw = |reason| Flaw::new("chunk", reason).in_reply();
         let text = raw::check(data.as_bytes()).map_err(flaw)?;
         let fields = Fields::parse(text).ok_or_else(|| flaw("is no JSON object"))?;
-        if let Some(error) = error::in_chunk(&fields, event.name.as_deref()) {
+        if let Some(error) = openai_error::in_chunk(&fields, event.name.as_deref()) {
             return Err(error);
         }
         self.chunk(fields, text).map_err(Flaw::in_reply)
@@ -319,10 +321,8 @@ impl Decoder {
             return;
         }
         if !is_complete {
-            let text = "the provider's stream broke off before the reply was complete";
-            let error = Error::new(ErrorKind::Protocol, text)
-                .with_model_text("The model's reply broke off before it was complete.");
-            return self.fail(error);
+            let what = "the provider's stream broke off before the reply was complete";
+            return self.fail(cut_off(what));
         }
         self.is_over = true;
         if let Some(extra) = self.reasoning.take() {

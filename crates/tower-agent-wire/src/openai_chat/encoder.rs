@@ -2,14 +2,17 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use tower_agent_core::{
-    Error, ErrorKind, FinishReason, Json, ModelEvent, Part, PartDelta, PartStart, ToolCallPart,
-    Usage,
+    Error, FinishReason, Json, ModelEvent, Part, PartDelta, PartStart, ToolCallPart, Usage,
 };
 
-use super::{Stamp, error, message::Losses, tool_call, usage};
+use super::{tool_call, usage};
 use crate::{
-    Loss, LossRule,
-    raw::{Fields, NULL, Object, write_str},
+    Loss, LossRule, Stamp,
+    codec::{
+        Losses, cut_off, frame,
+        raw::{Fields, NULL, Object, write_str},
+    },
+    openai_error,
 };
 
 /// Writes a streamed reply for a client, event by event, as frames of server-sent events.
@@ -91,10 +94,7 @@ impl Encoder {
             return Bytes::new();
         }
         if !self.is_finished {
-            let text = "the reply broke off before it was complete";
-            let error = Error::new(ErrorKind::Protocol, text)
-                .with_model_text("The model's reply broke off before it was complete.");
-            return self.fail(&error);
+            return self.fail(&cut_off("the reply broke off before it was complete"));
         }
         self.is_over = true;
         let mut out = Vec::new();
@@ -111,7 +111,7 @@ impl Encoder {
             return Bytes::new();
         }
         let mut out = Vec::new();
-        frame(&mut out, |out| out.extend_from_slice(&error::body(error)));
+        frame(&mut out, None, |out| out.extend_from_slice(&openai_error::body(error)));
         Bytes::from(out)
     }
 
@@ -126,7 +126,13 @@ impl Encoder {
         if let ModelEvent::Start { id, model, extra } = event {
             self.stamp.id = id.clone().unwrap_or_else(|| self.stamp.id.clone());
             self.stamp.model = model.clone().unwrap_or_else(|| self.stamp.model.clone());
-            self.extra = extra.clone().or_else(|| self.extra.take());
+            if let Some(extra) = extra {
+                let mut all = Vec::new();
+                let mut losses = Losses { place: "reply".into(), all: &mut all };
+                self.extra = losses.fields(Some(extra)).to_extra();
+                all.retain(|loss| !self.losses.contains(loss));
+                self.losses.extend(all);
+            }
         }
     }
 
@@ -139,7 +145,8 @@ impl Encoder {
 
     fn write(&mut self, out: &mut Vec<u8>, event: &ModelEvent) {
         match event {
-            ModelEvent::Start { .. } => {}
+            // The fields of a part come again at its end.
+            ModelEvent::Start { .. } | ModelEvent::PartExtra { .. } => {}
             ModelEvent::PartStart { index, part } => self.part_start(out, *index, part),
             ModelEvent::PartDelta { index, delta } => self.part_delta(out, *index, delta),
             ModelEvent::PartEnd { index, extra } => self.part_end(out, *index, extra.as_ref()),
@@ -329,7 +336,7 @@ impl Encoder {
         for (key, raw) in fields.iter() {
             extra.set(key.to_owned(), raw.to_owned());
         }
-        frame(out, |out| {
+        frame(out, None, |out| {
             let mut object = Object::new(out, extra);
             object.str("id", &self.stamp.id);
             object.str("object", "chat.completion.chunk");
@@ -357,15 +364,4 @@ fn write_call(delta: &mut Object<'_, '_>, call: u32, write: impl FnOnce(&mut Obj
     write(&mut entry);
     entry.end();
     out.push(b']');
-}
-
-/// One frame; raw JSON may have line ends between its tokens, which would end the field.
-fn frame(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
-    out.extend_from_slice(b"data: ");
-    let start = out.len();
-    write(out);
-    for byte in out.iter_mut().skip(start).filter(|byte| matches!(byte, b'\n' | b'\r')) {
-        *byte = b' ';
-    }
-    out.extend_from_slice(b"\n\n");
 }

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use tower_agent_core::{Media, MediaSource, Str};
 
-use super::{content::write_note, message::Losses};
+use super::content::write_note;
 use crate::{
     LossRule,
-    raw::{Fields, Object},
+    codec::Losses,
+    codec::raw::{Fields, Object},
 };
 
 pub(super) fn read_image(fields: &mut Fields<'_>) -> Option<Media> {

@@ -7,10 +7,13 @@ use tower_agent_core::{
     ToolResultPart,
 };
 
-use super::{content, flaw::Flaw, tool_call};
+use super::{content, tool_call};
 use crate::{
     Loss, LossRule,
-    raw::{Fields, NULL, Object, items, write_array, write_str},
+    codec::{
+        Flaw, Losses,
+        raw::{Fields, NULL, Object, items, write_array, write_str},
+    },
 };
 
 pub(super) fn read_all(list: &[&str]) -> Result<Conversation, Flaw> {
@@ -162,26 +165,6 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Losses at one place.
-pub(super) struct Losses<'a> {
-    pub(super) place: String,
-    pub(super) all: &'a mut Vec<Loss>,
-}
-
-impl Losses<'_> {
-    pub(super) fn note(&mut self, rule: LossRule) {
-        self.all.push(Loss { rule, place: self.place.clone() });
-    }
-
-    /// The fields of an `extra`, or none and a loss.
-    pub(super) fn fields<'a>(&mut self, extra: Option<&'a Json>) -> Fields<'a> {
-        Fields::of(extra).unwrap_or_else(|| {
-            self.note(LossRule::NotJson);
-            Fields::default()
-        })
-    }
-}
-
 fn write_result(
     out: &mut Vec<u8>,
     message: &Message,
@@ -245,7 +228,8 @@ pub(super) fn write_reasoning(
         key.get_or_insert(if is_short { "reasoning" } else { "reasoning_content" });
         text.push_str(&part.text);
     }
-    if let Some(key) = key {
+    // Reasoning that only another model can read has no text.
+    if let Some(key) = key.filter(|_| !text.is_empty()) {
         object.str(key, &text);
     }
 }

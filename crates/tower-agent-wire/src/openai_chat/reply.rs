@@ -1,32 +1,17 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use tower_agent_core::{Error, FinishReason, Reply, Str};
+use tower_agent_core::{Error, FinishReason, Reply};
 
-use super::{error, flaw::Flaw, message, message::Losses, usage};
+use super::{message, usage};
 use crate::{
-    Encoded, LossRule,
-    raw::{self, Fields, NULL, Object, items, write_array},
+    Encoded, LossRule, Stamp,
+    codec::{
+        Flaw, Losses,
+        raw::{self, Fields, NULL, Object, items, write_array},
+    },
+    openai_error,
 };
-
-/// What a host puts on a reply that has none of its own.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct Stamp {
-    /// The reply's id.
-    pub id: Str,
-    /// The model's name.
-    pub model: Str,
-    /// When the reply was made, in seconds since 1970.
-    pub created: u64,
-}
-
-impl Stamp {
-    /// A stamp. The time is an argument, because nothing here reads a clock.
-    pub fn new(id: impl Into<Str>, model: impl Into<Str>, created: u64) -> Self {
-        Self { id: id.into(), model: model.into(), created }
-    }
-}
 
 const OBJECT: &str = "\"chat.completion\"";
 
@@ -39,7 +24,7 @@ pub fn decode_reply(body: &[u8]) -> Result<Reply, Error> {
     let text = raw::check(body).map_err(|reason| Flaw::new("", reason).in_reply())?;
     let fields = Fields::parse(text)
         .ok_or_else(|| Flaw::new("", "the body is no JSON object").in_reply())?;
-    if let Some(error) = error::in_body(&fields) {
+    if let Some(error) = openai_error::in_body(&fields) {
         return Err(error);
     }
     read(fields).map_err(Flaw::in_reply)

@@ -2,19 +2,24 @@ use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use tower_agent_core::{
-    Conversation, Error, ErrorKind, Json, ModelRequest, OutputFormat, Sampling, Str, ToolChoice,
+    Conversation, Error, Json, ModelRequest, OutputFormat, Sampling, Str, ToolChoice,
 };
 
-use super::{flaw::Flaw, message, tool};
+use super::{message, tool};
 use crate::{
-    Encoded, Loss, LossRule,
-    raw::{self, Fields, NULL, Object, items, string, write_array, write_str},
+    Encoded, Loss,
+    codec::{
+        Flaw, Losses,
+        number::{take_float, write_float},
+        raw::{self, Fields, NULL, Object, items, string, write_array, write_str},
+        schema_text,
+    },
 };
 
 /// Reads the request of a client.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArguments`] when the body is not JSON, is nested more than 127 levels deep, or lacks what the
+/// [`ErrorKind::InvalidArguments`](tower_agent_core::ErrorKind::InvalidArguments) when the body is not JSON, is nested more than 127 levels deep, or lacks what the
 /// dialect asks for. The text for models names the field, and an [`ApiError`](super::ApiError) is attached.
 pub fn decode_request(body: &[u8]) -> Result<ModelRequest, Error> {
     read(body).map_err(Flaw::in_request)
@@ -53,16 +58,6 @@ fn read_sampling(fields: &mut Fields<'_>) -> Sampling {
     sampling.seed = fields.take_as("seed");
     sampling.parallel_tool_calls = fields.take_as("parallel_tool_calls");
     sampling
-}
-
-/// A whole number is written as an integer, so the spelling `1.0` has to be marked.
-fn take_float(fields: &mut Fields<'_>, key: &'static str) -> Option<f64> {
-    let is_marked = fields.get(key)?.contains(['.', 'e', 'E']);
-    let float: f64 = fields.take_as(key)?;
-    if is_marked && float.fract() == 0.0 {
-        fields.set(key, NULL);
-    }
-    Some(float)
 }
 
 fn take_max_tokens(fields: &mut Fields<'_>) -> Option<u64> {
@@ -149,7 +144,7 @@ pub fn ask_for_usage(request: &mut ModelRequest) {
 /// Writes a request for a provider.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArguments`] when a tool's schema or that of the output is no JSON object, so that the request
+/// [`ErrorKind::InvalidArguments`](tower_agent_core::ErrorKind::InvalidArguments) when a tool's schema or that of the output is no JSON object, so that the request
 /// would mean something else without it.
 pub fn encode_request(request: &ModelRequest) -> Result<Encoded, Error> {
     let mut losses = Vec::new();
@@ -157,9 +152,7 @@ pub fn encode_request(request: &ModelRequest) -> Result<Encoded, Error> {
     let mut object = Object::new(&mut out, fields_of(request, &mut losses));
     object.str("model", &request.model);
     message::write_all(object.field("messages"), request, &mut losses);
-    if !request.tools.is_empty() {
-        tool::write_all(object.field("tools"), &request.tools, &mut losses)?;
-    }
+    tool::write_all(&mut object, &request.tools, &mut losses)?;
     if let Some(choice) = &request.tool_choice {
         write_choice(object.field("tool_choice"), choice);
     }
@@ -175,10 +168,7 @@ pub fn encode_request(request: &ModelRequest) -> Result<Encoded, Error> {
 }
 
 fn fields_of<'a>(request: &'a ModelRequest, losses: &mut Vec<Loss>) -> Fields<'a> {
-    let mut fields = Fields::of(request.extra.as_ref()).unwrap_or_else(|| {
-        losses.push(Loss { rule: LossRule::NotJson, place: "extra".into() });
-        Fields::default()
-    });
+    let mut fields = Losses { place: "extra".into(), all: losses }.fields(request.extra.as_ref());
     if !request.stream {
         // A layer may have turned streaming off; providers refuse its options then.
         fields.take("stream_options");
@@ -222,13 +212,6 @@ fn write_sampling(object: &mut Object<'_, '_>, sampling: &Sampling) {
     }
 }
 
-fn write_float(object: &mut Object<'_, '_>, key: &str, float: Option<f64>) {
-    let Some(number) = float.and_then(serde_json::Number::from_f64) else { return };
-    let text = number.to_string();
-    let whole = text.strip_suffix(".0").filter(|_| !object.extra().is_null(key));
-    object.raw(key, whole.unwrap_or(&text));
-}
-
 fn write_output(object: &mut Object<'_, '_>, output: &OutputFormat) -> Result<(), Error> {
     let rest = object.take("response_format").unwrap_or(Cow::Borrowed("{}"));
     let mut rest = Fields::parse(&rest).unwrap_or_default();
@@ -251,15 +234,4 @@ fn write_output(object: &mut Object<'_, '_>, output: &OutputFormat) -> Result<()
     }
     format.end();
     Ok(())
-}
-
-/// The text of a schema, once it is known to be an object.
-pub(super) fn schema_text<'a>(schema: &'a Json, name: &str) -> Result<&'a str, Error> {
-    match Fields::parse(schema.as_str()) {
-        Some(_) => Ok(schema.as_str()),
-        None => Err(Error::new(
-            ErrorKind::InvalidArguments,
-            format!("the schema of `{name}` is no JSON object"),
-        )),
-    }
 }

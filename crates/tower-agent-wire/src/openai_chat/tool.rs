@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use tower_agent_core::{Error, Json, Str, ToolChoice, ToolSpec, Tools};
 
-use super::{flaw::Flaw, request::schema_text};
 use crate::{
     Loss, LossRule,
-    raw::{Fields, Object, items, string, write_array},
+    codec::raw::{Fields, Object, items, string, write_array},
+    codec::{Flaw, Losses, is_foreign_tool, schema_text},
 };
 
 /// Tools that are an object under the name of their kind, with name and description in it.
@@ -86,16 +86,22 @@ pub(super) fn read_choice(raw: &str) -> Option<ToolChoice> {
 }
 
 pub(super) fn write_all(
-    out: &mut Vec<u8>,
+    object: &mut Object<'_, '_>,
     tools: &Tools,
     losses: &mut Vec<Loss>,
 ) -> Result<(), Error> {
+    let (foreign, own): (Vec<_>, Vec<_>) =
+        tools.iter().enumerate().partition(|(_, spec)| is_foreign_tool(spec.extra.as_ref()));
+    for (index, _) in foreign {
+        losses.push(Loss { rule: LossRule::Foreign, place: format!("tools[{index}]") });
+    }
+    if own.is_empty() {
+        return Ok(());
+    }
     let mut result = Ok(());
-    write_array(out, tools.iter().enumerate(), |out, (index, spec)| {
-        let extra = Fields::of(spec.extra.as_ref()).unwrap_or_else(|| {
-            losses.push(Loss { rule: LossRule::NotJson, place: format!("tools[{index}].extra") });
-            Fields::default()
-        });
+    write_array(object.field("tools"), own, |out, (index, spec)| {
+        let place = format!("tools[{index}].extra");
+        let extra = Losses { place, all: losses }.fields(spec.extra.as_ref());
         if let Err(error) = write(out, spec, extra) {
             result = Err(error);
         }

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use tower_agent_core::{Json, ToolCallPart};
 
-use super::{flaw::Flaw, message::Losses};
-use crate::raw::{Fields, NULL, Object, string, write_str};
+use crate::codec::{
+    Flaw, Losses,
+    raw::{Fields, NULL, Object, string, write_str},
+};
 
 /// The names of the fields in which a kind of call keeps its name and its arguments.
 pub(super) struct Shape {

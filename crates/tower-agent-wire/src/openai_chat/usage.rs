@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use tower_agent_core::Usage;
 
-use crate::raw::{Fields, Object};
+use crate::codec::{
+    number::{count, take_count, take_positive, write_count},
+    raw::{Fields, Object},
+};
 
 const INPUT_DETAILS: &str = "prompt_tokens_details";
 const OUTPUT_DETAILS: &str = "completion_tokens_details";
@@ -53,29 +56,6 @@ fn in_details(fields: &mut Fields<'_>, key: &'static str, read: impl FnOnce(&mut
     }
 }
 
-/// A whole number; some servers print it as a float.
-fn count(raw: &str) -> Option<u64> {
-    raw.parse().ok().or_else(|| {
-        let float: f64 = raw.parse().ok()?;
-        let fits = float.fract() == 0.0 && (0.0..9e15).contains(&float);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked above"
-        )]
-        fits.then_some(float as u64)
-    })
-}
-
-fn take_count(fields: &mut Fields<'_>, key: &str) -> u64 {
-    fields.take_if(key, count).unwrap_or(0)
-}
-
-/// A literal 0 stays where it is, because 0 is not written.
-fn take_positive(fields: &mut Fields<'_>, key: &str) -> u64 {
-    fields.take_if(key, |raw| count(raw).filter(|count| *count > 0)).unwrap_or(0)
-}
-
 pub(super) fn write(out: &mut Vec<u8>, usage: &Usage, rest: Fields<'_>) {
     let mut object = Object::new(out, rest);
     write_count(&mut object, "prompt_tokens", usage.input);
@@ -87,12 +67,6 @@ pub(super) fn write(out: &mut Vec<u8>, usage: &Usage, rest: Fields<'_>) {
     write_details(&mut object, INPUT_DETAILS, &input);
     write_details(&mut object, OUTPUT_DETAILS, &[("reasoning_tokens", usage.reasoning)]);
     object.end();
-}
-
-fn write_count(object: &mut Object<'_, '_>, key: &str, count: u64) {
-    if count > 0 || object.extra().get(key).is_none() {
-        object.number(key, count);
-    }
 }
 
 fn write_details(object: &mut Object<'_, '_>, key: &str, counts: &[(&str, u64)]) {

@@ -76,9 +76,11 @@ impl Call {
             let outcome = walk.outcome(&output.outcome);
             let content = walk.contents(&output.content);
             let structured = walk.some_json(output.structured.as_ref());
-            (outcome, content, structured, walk.some_json(output.meta.as_ref()))
+            let meta = walk.some_json(output.meta.as_ref());
+            (outcome, content, structured, meta, walk.some_json(output.extra.as_ref()))
         };
-        let Ok(((outcome, content, structured, meta), tally)) = self.search_input(search) else {
+        let Ok(((outcome, content, structured, meta, extra), tally)) = self.search_input(search)
+        else {
             return withhold(output);
         };
         if let Some(outcome) = outcome {
@@ -89,6 +91,7 @@ impl Call {
         }
         output.structured = structured.unwrap_or_else(|| output.structured.take());
         output.meta = meta.unwrap_or_else(|| output.meta.take());
+        output.extra = extra.unwrap_or_else(|| output.extra.take());
         mark(output, &tally);
     }
 

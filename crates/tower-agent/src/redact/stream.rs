@@ -178,6 +178,9 @@ impl Mask for ReplyMask {
             ModelEvent::PartStart { index, part } => {
                 ModelEvent::PartStart { index, part: self.start(part) }
             }
+            ModelEvent::PartExtra { index, extra } => {
+                ModelEvent::PartExtra { index, extra: self.json(extra) }
+            }
             ModelEvent::PartEnd { index, extra } => {
                 self.finish_part(index, out);
                 ModelEvent::PartEnd { index, extra: extra.map(|json| self.json(json)) }

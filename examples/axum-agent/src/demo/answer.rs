@@ -1,6 +1,7 @@
 //! Words what came of the calls.
 
-use tower_agent::{Message, Part, ToolCallPart, ToolResultPart};
+use serde_json::{Map, Value};
+use tower_agent::{Json, Message, OutputFormat, Part, ToolCallPart, ToolResultPart};
 
 use super::plan::Wish;
 
@@ -38,6 +39,24 @@ pub(super) fn without_tools(wishes: &[Wish]) -> String {
 pub(super) fn count(last: u32) -> String {
     let numbers: Vec<_> = (1..=last).map(|number| number.to_string()).collect();
     numbers.join(" ")
+}
+
+/// An answer in the form that was asked for: as JSON, it is every text of the object.
+pub(super) fn in_form(text: String, form: Option<&OutputFormat>) -> String {
+    let fields = match form {
+        Some(OutputFormat::JsonObject) => ["text".to_owned()].into(),
+        Some(OutputFormat::JsonSchema { schema, .. }) => text_fields(schema),
+        _ => return text,
+    };
+    let object: Map<_, _> = fields.into_iter().map(|field| (field, text.clone().into())).collect();
+    Value::from(object).to_string()
+}
+
+fn text_fields(schema: &Json) -> Vec<String> {
+    let properties = schema.value().ok().and_then(|schema| schema.get("properties")?.as_object());
+    let is_text = |(_, schema): &(&String, &Value)| schema.get("type") == Some(&"string".into());
+    let texts = properties.into_iter().flatten().filter(is_text);
+    texts.map(|(field, _)| field.clone()).collect()
 }
 
 /// One paragraph for each result, in the order of the calls.

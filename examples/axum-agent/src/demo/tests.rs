@@ -184,3 +184,16 @@ async fn a_whole_answer_is_asked_for_and_given() {
     assert_eq!(reply.message.text(), "1 2 3");
     assert_eq!(*reply.message.role(), Role::Assistant);
 }
+
+#[tokio::test]
+async fn an_answer_has_the_form_that_was_asked_for() {
+    let mut request = asking("count to 3");
+    request.output = Some(tower_agent::OutputFormat::JsonSchema {
+        name: "counted".into(),
+        schema: serde_json::json!({"type": "object", "properties": {"said": {"type": "string"}, "n": {"type": "number"}}}).into(),
+        strict: None,
+    });
+    assert_eq!(reply(request.clone()).await.message.text(), r#"{"said":"1 2 3"}"#);
+    request.output = Some(tower_agent::OutputFormat::JsonObject);
+    assert_eq!(reply(request).await.message.text(), r#"{"text":"1 2 3"}"#);
+}

@@ -1,0 +1,167 @@
+//! What earlier searches of long stretches came by, so that none is walked again and again.
+//!
+//! Where keywords stand close together, each begins a search that may go on for kilobytes, and most soon reach a state in
+//! which an earlier one was at the same place. From there on both are the same.
+
+use regex_automata::util::primitives::StateID;
+
+/// How far apart the places are at which states are kept, in bytes.
+const STEP: usize = 64;
+/// Shorter searches leave nothing behind, in bytes.
+const SHORT: usize = 128;
+
+/// The latest searches of some rules.
+#[derive(Debug, Default)]
+pub(crate) struct Trails {
+    trails: [Trail; 4],
+    next: usize,
+}
+
+/// One search.
+#[derive(Debug, Default)]
+pub(crate) struct Trail {
+    /// The rule, counted from one; zero is none.
+    rule: usize,
+    /// Where it began, and the first place of which the state is kept.
+    from: usize,
+    first: usize,
+    states: Vec<StateID>,
+    /// How it came out, as far as it went.
+    reached: Reached,
+}
+
+/// How far a search has come: where, in which state, and where the last match ended that it passed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reached {
+    pub(crate) at: usize,
+    pub(crate) state: StateID,
+    pub(crate) found: Option<usize>,
+}
+
+impl Trails {
+    /// The trail of a rule; that of another one is given up for it.
+    pub(crate) fn of(&mut self, rule: u32) -> Option<&mut Trail> {
+        let rule = rule as usize + 1;
+        let known = self.trails.iter().position(|trail| trail.rule == rule);
+        let at = known.unwrap_or_else(|| {
+            self.next = (self.next + 1) % self.trails.len();
+            self.next
+        });
+        let trail = self.trails.get_mut(at)?;
+        if known.is_none() {
+            trail.clear();
+            trail.rule = rule;
+        }
+        Some(trail)
+    }
+
+    /// Places have moved.
+    pub(crate) fn clear(&mut self) {
+        self.trails.iter_mut().for_each(Trail::clear);
+    }
+}
+
+impl Trail {
+    fn clear(&mut self) {
+        self.rule = 0;
+        self.states.clear();
+    }
+
+    /// Whether a search that ends here has left marks.
+    #[inline]
+    pub(crate) const fn is_long(from: usize, at: usize) -> bool {
+        at - from >= SHORT
+    }
+
+    /// The next place at which the state of a search is kept that began at `from`.
+    #[inline]
+    pub(crate) const fn next_mark(from: usize, at: usize) -> usize {
+        let long = from.saturating_add(SHORT);
+        (if at < long { long } else { at }).next_multiple_of(STEP)
+    }
+
+    /// What a search comes to that is in this state at a marked place; itself, if none came by there in this state.
+    pub(crate) fn meet(&mut self, from: usize, here: Reached) -> Reached {
+        let kept = here.at.checked_sub(self.first).map_or(usize::MAX, |behind| behind / STEP);
+        // What began later may have gone further than this one may.
+        if from >= self.from && self.states.get(kept) == Some(&here.state) {
+            // The two have not been one before.
+            self.states.drain(..kept);
+            (self.from, self.first) = (from, here.at);
+            let later = self.reached.found.filter(|found| *found >= here.at);
+            return Reached { found: later.or(here.found), ..self.reached };
+        }
+        if from != self.from || kept != self.states.len() {
+            self.states.clear();
+            (self.from, self.first) = (from, here.at);
+        }
+        self.states.push(here.state);
+        self.reached = here;
+        here
+    }
+
+    /// Notes how far a search came that left marks.
+    pub(crate) fn end(&mut self, from: usize, reached: Reached) {
+        if from == self.from && !self.states.is_empty() {
+            self.reached = reached;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::{
+        matcher::Matcher,
+        rule::Spec,
+        text::{End, Text},
+    };
+
+    fn matcher(pattern: &str, max: usize) -> Matcher {
+        let rule = format!("id = 'x'\ndescription = 'x'\npattern = '{pattern}'\nmax = {max}");
+        Matcher::new(&toml::from_str::<Spec>(&rule).unwrap()).unwrap()
+    }
+
+    /// Patterns that walk far, over beginnings of themselves.
+    fn matchers() -> Vec<Matcher> {
+        vec![
+            matcher("ab[ab]{0,600}c", 700),
+            matcher("a(?:b|aa)*?d", 400),
+            matcher("a(?:[ab]{3}|c)*", 300),
+            matcher("[ab]+b(?:[abc]*d)?", 1000),
+        ]
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let long = "[ab]{100,700}";
+        let few = prop_oneof![Just("c"), Just("d"), Just("aac"), Just(" ")];
+        vec((long, few), 1..4)
+            .prop_map(|parts| parts.into_iter().map(|(long, few)| long + few).collect::<String>())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_search_that_meets_an_earlier_one_ends_as_if_alone(
+            text in text(),
+            rounds in vec((0_usize..2000, prop_oneof![Just(End::More), Just(End::Final)]), 1..4),
+        ) {
+            for (rule, matcher) in (0..).zip(matchers()) {
+                let mut trails = Trails::default();
+                for (skip, end) in &rounds {
+                    // Searches come back to earlier places, of a text that has grown.
+                    let len = text.len().saturating_sub(2000 - skip).max(text.len() / 2);
+                    let text = Text::new(&text.as_bytes()[..len], false, *end);
+                    for from in 0..len {
+                        let alone = matcher.end(&text, from, (&mut Trails::default(), rule));
+                        let met = matcher.end(&text, from, (&mut trails, rule));
+                        prop_assert_eq!(met, alone, "from {}", from);
+                    }
+                }
+            }
+        }
+    }
+}

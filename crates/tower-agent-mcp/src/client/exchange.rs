@@ -1,0 +1,172 @@
+//! One request and its reply: with time-outs that progress puts off, and with a word to the server when it is given up.
+
+use std::{sync::Arc, time::Duration};
+
+use rmcp::{
+    RoleClient,
+    model::{ClientRequest, ProgressNotificationParam, RequestId, RequestMetaObject},
+    service::{Peer, PeerRequestOptions, RequestHandle},
+};
+use tokio::{
+    sync::{
+        broadcast::{self, error::RecvError},
+        mpsc,
+    },
+    time::{Instant, sleep_until},
+};
+use tower_agent_core::{CancellationToken, Effect, Error, ErrorKind, Json, Str};
+
+use super::{fault, raw::Reply, tap::Wire};
+
+/// A request that nobody waits for any more, with the reason.
+pub(crate) type Abandoned = (RequestId, &'static str);
+
+/// A connection as its calls see it.
+#[derive(Clone)]
+pub(crate) struct Link {
+    pub(crate) server: Str,
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) wire: Arc<Wire>,
+    pub(crate) abandoned: mpsc::UnboundedSender<Abandoned>,
+}
+
+/// How long a reply may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience {
+    /// From the request, or from the last sign of progress.
+    pub(crate) idle: Duration,
+    /// In all.
+    pub(crate) total: Duration,
+    /// When the run must be over.
+    pub(crate) deadline: Option<std::time::Instant>,
+}
+
+/// Tells the server that nobody waits any more, unless the reply came.
+struct Guard {
+    abandoned: mpsc::UnboundedSender<Abandoned>,
+    request: Option<Abandoned>,
+}
+
+impl Guard {
+    fn because(&mut self, reason: &'static str) {
+        if let Some((_, before)) = &mut self.request {
+            *before = reason;
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(request) = self.request.take() {
+            // Without a keeper the connection ends, and the server with it.
+            drop(self.abandoned.send(request));
+        }
+    }
+}
+
+type Progress = ProgressNotificationParam;
+
+impl Link {
+    /// Sends a request that is marked as raw and waits for its reply.
+    pub(crate) async fn ask(
+        &self,
+        request: ClientRequest,
+        meta: RequestMetaObject,
+        patience: Patience,
+        cancellation: &CancellationToken,
+        mut on_progress: impl FnMut(&Progress),
+    ) -> Result<Json, Error> {
+        let end = patience.end();
+        // Reports may come before this call knows their token.
+        let reports = self.wire.progress.subscribe();
+        let options = PeerRequestOptions::no_options().with_meta(meta);
+        let sent = self.peer.send_cancellable_request(request, options);
+        let handle = match tokio::time::timeout_at(end, sent).await {
+            Ok(handle) => {
+                handle.map_err(|_| fault::away(&self.server, "the connection is closed"))?
+            }
+            Err(_) => return Err(self.late("took no call", patience.total, Effect::NotStarted)),
+        };
+        let mut guard = Guard {
+            abandoned: self.abandoned.clone(),
+            request: Some((handle.id.clone(), "the call was dropped")),
+        };
+        let reply = self
+            .wait(handle, reports, patience, end, cancellation, &mut guard, &mut on_progress)
+            .await?;
+        guard.request = None;
+        match reply {
+            Ok(Reply::Text(json)) => Ok(json),
+            Ok(Reply::Flaw(flaw)) => Err(fault::malformed(&self.server, &flaw)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The outer result is an error when the server still works on the request.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one wait")]
+    async fn wait(
+        &self,
+        mut handle: RequestHandle<RoleClient>,
+        mut reports: broadcast::Receiver<Progress>,
+        patience: Patience,
+        end: Instant,
+        cancellation: &CancellationToken,
+        guard: &mut Guard,
+        on_progress: &mut impl FnMut(&Progress),
+    ) -> Result<Result<Reply, Error>, Error> {
+        let mut idle = Instant::now() + patience.idle;
+        let is_ours = |report: &Progress| report.progress_token == handle.progress_token;
+        loop {
+            tokio::select! {
+                biased;
+                reply = &mut handle.rx => {
+                    while let Ok(report) = reports.try_recv() {
+                        if report.progress_token == handle.progress_token { on_progress(&report); }
+                    }
+                    return Ok(match reply {
+                        Ok(Ok(result)) => Ok(Reply::of(result)),
+                        Ok(Err(error)) => Err(fault::request(&self.server, error)),
+                        Err(_) => Err(fault::gone(&self.server)),
+                    });
+                }
+                () = self.wire.closed.cancelled() => return Ok(Err(fault::gone(&self.server))),
+                () = cancellation.cancelled() => {
+                    guard.because("the run was cancelled");
+                    return Err(fault::error(ErrorKind::Cancelled, "the run was cancelled"));
+                }
+                () = sleep_until(end) => {
+                    guard.because("the call took too long");
+                    return Err(self.late("did not finish", patience.total, Effect::Unknown));
+                }
+                report = reports.recv() => match report {
+                    Ok(report) if is_ours(&report) => {
+                        idle = Instant::now() + patience.idle;
+                        on_progress(&report);
+                    }
+                    Ok(_) => {}
+                    // Among the many that were missed one may have been ours.
+                    Err(RecvError::Lagged(_)) => idle = Instant::now() + patience.idle,
+                    Err(RecvError::Closed) => return Ok(Err(fault::gone(&self.server))),
+                },
+                () = sleep_until(idle) => {
+                    guard.because("the call showed no progress for too long");
+                    return Err(self.late("showed no progress", patience.idle, Effect::Unknown));
+                }
+            }
+        }
+    }
+
+    fn late(&self, what: &str, after: Duration, effect: Effect) -> Error {
+        fault::timeout(&format!("server `{}` {what}", self.server), after).with_effect(effect)
+    }
+}
+
+impl Patience {
+    fn end(&self) -> Instant {
+        let now = Instant::now();
+        // Far enough away never to come, and near enough to be a time.
+        let far = now + Duration::from_secs(86400 * 365 * 30);
+        let end = now.checked_add(self.total).unwrap_or(far);
+        self.deadline.map_or(end, |deadline| end.min(Instant::from_std(deadline)))
+    }
+}

@@ -1,0 +1,277 @@
+//! A connection from the greeting to its end, and the keeper that opens the next one.
+
+use std::{sync::Arc, time::Duration};
+
+use rmcp::{
+    ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient,
+    model::{
+        CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig,
+        Implementation, ProtocolVersion, SubscriptionFilter, TASKS_EXTENSION_ID,
+    },
+    service::{ClientInitializeError, RunningService},
+    transport::Transport,
+};
+use tokio::{sync::mpsc, time::timeout};
+use tower_agent_core::{Error, Str};
+
+use super::{
+    Endpoint, Protocol, ServerInfo,
+    child::LastWords,
+    exchange::{Abandoned, Link},
+    fault,
+    lines::Lines,
+    list::Listing,
+    options::Options,
+    shared::Shared,
+    tap::{Tap, Wire},
+};
+
+/// How long a connection may take to end.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// Answers what a server asks of a client: nothing that a person would have to decide.
+pub(crate) struct Host(ClientConfig);
+
+impl ClientHandler for Host {
+    fn get_info(&self) -> ClientConfig {
+        self.0.clone()
+    }
+}
+
+impl Host {
+    fn new(options: &Options) -> Self {
+        let mut capabilities = ClientCapabilities::default();
+        if options.input {
+            capabilities.elicitation = Some(Default::default());
+        }
+        if options.tasks {
+            let extensions = capabilities.extensions.get_or_insert_default();
+            extensions.insert(TASKS_EXTENSION_ID.to_owned(), serde_json::Map::new());
+        }
+        let (name, version) = &options.client;
+        let info = Implementation::new(name.as_str(), version.as_str());
+        Self(ClientConfig::new(capabilities, info))
+    }
+}
+
+pub(crate) struct Session {
+    running: RunningService<RoleClient, Host>,
+    abandoned: mpsc::UnboundedReceiver<Abandoned>,
+    link: Link,
+    server: Arc<ServerInfo>,
+    listing: Option<Listing>,
+}
+
+impl Session {
+    /// Connects, greets the server and reads its tools.
+    pub(crate) async fn open(shared: &Shared) -> Result<Self, Error> {
+        let limit = shared.options.connect;
+        let opening = async {
+            let mut session = greet(shared).await?;
+            session.listing = Some(Listing::read(shared, &session.link, &session.server).await?);
+            Ok(session)
+        };
+        timeout(limit, opening).await.unwrap_or_else(|_| {
+            let what = format!("server `{}` was not ready", shared.name);
+            Err(fault::timeout(&what, limit))
+        })
+    }
+
+    /// Serves the connection until it ends, and says why it did.
+    async fn serve(&mut self, shared: &Shared) -> Str {
+        let Self { abandoned, link, server, listing, .. } = self;
+        tokio::select! {
+            () = link.wire.closed.cancelled() => "the server ended the connection".into(),
+            () = give_up(link, abandoned) => "the connection was closed".into(),
+            error = keep_list(shared, link, server, listing) => error.to_string().into(),
+            never = subscribe(link, server) => match never {},
+        }
+    }
+
+    /// Says good-bye, as far as the server lets us.
+    async fn close(mut self) {
+        if let Err(error) = self.running.close_with_timeout(FAREWELL).await {
+            tracing::debug!(%error, server = %self.link.server, "closing a connection failed");
+        }
+    }
+}
+
+/// Tries the newer generation first; a server that hangs up at its greeting gets the older one on a new connection.
+async fn greet(shared: &Shared) -> Result<Session, Error> {
+    let (first, second) = match shared.options.protocol {
+        Protocol::Auto => (auto(), Some(ClientLifecycleMode::Initialize)),
+        Protocol::Handshake => (ClientLifecycleMode::Initialize, None),
+        Protocol::Stateless => {
+            let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+            (ClientLifecycleMode::Discover { preferred_versions }, None)
+        }
+    };
+    let result = match (start(shared, first).await, second) {
+        (Err(failed), Some(older)) if failed.is_hang_up() => start(shared, older).await,
+        (result, _) => result,
+    };
+    result.map_err(|failed| failed.into_error(&shared.name))
+}
+
+fn auto() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+    }
+}
+
+enum Start {
+    Open(Error),
+    Greet(Box<ClientInitializeError>, Option<String>),
+}
+
+impl Start {
+    fn is_hang_up(&self) -> bool {
+        matches!(self, Self::Greet(fault, _) if matches!(**fault, ClientInitializeError::ConnectionClosed(_)))
+    }
+
+    fn into_error(self, server: &str) -> Error {
+        match self {
+            Self::Open(error) => error,
+            Self::Greet(fault, words) => fault::greeting(server, *fault, words),
+        }
+    }
+}
+
+async fn start(shared: &Shared, mode: ClientLifecycleMode) -> Result<Session, Start> {
+    let max = shared.options.limits.message;
+    let unopened = |error: std::io::Error| {
+        Start::Open(fault::away(&shared.name, &error.to_string()).with_source(error))
+    };
+    match &shared.endpoint {
+        Endpoint::Child(child) => {
+            let running = child.spawn(&shared.name, max).map_err(unopened)?;
+            let words = running.last_words.clone();
+            over(shared, running, mode, Some(words)).await
+        }
+        Endpoint::Http(http) => over(shared, http.open(max).map_err(unopened)?, mode, None).await,
+        Endpoint::Streams(streams) => {
+            let (read, write) = streams.open().await.map_err(unopened)?;
+            over(shared, Lines::new(read, write, max), mode, None).await
+        }
+    }
+}
+
+async fn over<T>(
+    shared: &Shared,
+    inner: T,
+    mode: ClientLifecycleMode,
+    words: Option<LastWords>,
+) -> Result<Session, Start>
+where
+    T: Transport<RoleClient> + 'static,
+{
+    let wire = Arc::new(Wire::new(shared.events.clone()));
+    let tap = Tap { inner, wire: Arc::clone(&wire) };
+    let running = Host::new(&shared.options)
+        .serve_with_lifecycle(tap, mode)
+        .await
+        .map_err(|fault| Start::Greet(Box::new(fault), words.and_then(|words| words.text())))?;
+    let (sender, abandoned) = mpsc::unbounded_channel();
+    let server = running.peer_info().map(|info| ServerInfo::from(&*info)).unwrap_or_default();
+    let link =
+        Link { server: shared.name.clone(), peer: running.peer().clone(), wire, abandoned: sender };
+    Ok(Session { running, abandoned, link, server: Arc::new(server), listing: None })
+}
+
+/// Tells the server which requests nobody waits for.
+async fn give_up(link: &Link, abandoned: &mut mpsc::UnboundedReceiver<Abandoned>) {
+    while let Some((id, reason)) = abandoned.recv().await {
+        let params = CancelledNotificationParam::new(Some(id), Some(reason.to_owned()));
+        let note = CancelledNotification::new(params);
+        if let Err(error) = link.peer.send_notification(note.into()).await {
+            tracing::debug!(%error, server = %link.server, "a cancellation was not sent");
+        }
+    }
+}
+
+/// Asks about changed tools, and reads the list again when the server says that it changed or a call found it gone.
+async fn keep_list(
+    shared: &Shared,
+    link: &Link,
+    server: &Arc<ServerInfo>,
+    listing: &mut Option<Listing>,
+) -> Error {
+    loop {
+        let settle = async {
+            match listing {
+                Some(listing) => listing.settle(shared, link).await,
+                None => Ok(()),
+            }
+        };
+        let changed = link.wire.changed.notified();
+        tokio::pin!(changed);
+        tokio::select! {
+            // What is being asked about may not be there any more.
+            () = &mut changed => {}
+            settled = settle => match settled {
+                Ok(()) => changed.await,
+                Err(error) => return error,
+            },
+        }
+        match Listing::read(shared, link, server).await {
+            Ok(read) => *listing = Some(read),
+            Err(error) => return error,
+        }
+    }
+}
+
+/// In the newer generation changes are told to those who listen; without a listener this waits for ever.
+async fn subscribe(link: &Link, server: &ServerInfo) -> std::convert::Infallible {
+    if server.protocol.as_str() >= ProtocolVersion::V_2026_07_28.as_str() {
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        match link.peer.listen(filter).await {
+            // Changes are seen where they arrive; this only keeps the subscription.
+            Ok(mut subscription) => while let Ok(Some(_)) = subscription.next().await {},
+            Err(error) => tracing::debug!(%error, server = %link.server, "no word of changes"),
+        }
+    }
+    std::future::pending().await
+}
+
+/// Keeps a server connected until the client is dropped or closed.
+pub(crate) async fn keep(shared: Arc<Shared>, first: Session) {
+    let mut session = first;
+    loop {
+        let why = tokio::select! {
+            why = session.serve(&shared) => why,
+            () = shared.stop.cancelled() => {
+                session.close().await;
+                return shared.close("the client was closed");
+            }
+        };
+        tracing::warn!(server = %shared.name, %why, "a server went away");
+        shared.lose(why);
+        session = match again(&shared).await {
+            Some(session) => session,
+            None => return,
+        };
+    }
+}
+
+async fn again(shared: &Shared) -> Option<Session> {
+    for attempt in 0.. {
+        let Some(wait) = shared.options.backoff.wait(attempt) else { break };
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = shared.stop.cancelled() => {
+                shared.close("the client was closed");
+                return None;
+            }
+        }
+        match Session::open(shared).await {
+            Ok(session) => return Some(session),
+            Err(error) => {
+                tracing::warn!(server = %shared.name, %error, attempt, "a server cannot be reached");
+                shared.lose(error.to_string().into());
+            }
+        }
+    }
+    shared.close("the server could not be reached again");
+    None
+}

@@ -1,0 +1,76 @@
+use std::sync::Arc;
+
+use http::{HeaderMap, Response, header};
+use tower_agent_core::{Error, Mark, ModelBody, ModelRequest, ModelResponse, Secret, Str};
+use tower_agent_wire::Loss;
+
+use super::{Dialect, Inner, body, fault, stream::Events};
+
+/// More of an error's body is not read.
+const ERROR_LIMIT: usize = 64 << 10;
+
+pub(super) async fn run<D: Dialect>(
+    inner: Arc<Inner<D>>,
+    request: ModelRequest,
+) -> Result<ModelResponse, Error> {
+    ask(&inner, request).await.map_err(|error| error.with_layer(D::NAME))
+}
+
+async fn ask<D: Dialect>(inner: &Inner<D>, request: ModelRequest) -> Result<ModelResponse, Error> {
+    let (wants_stream, model) = (request.stream, request.model.clone());
+    let encoded = inner.dialect.encode(request)?;
+    let sent = inner.post(encoded.bytes).send().await.map_err(fault::of_send)?;
+    let (parts, body) = Response::from(sent).into_parts();
+    if !parts.status.is_success() {
+        let (bytes, _) = body::read(body, ERROR_LIMIT).await;
+        let bytes = without_key(bytes, inner.key.as_ref());
+        return Err(D::decode_error(parts.status, &parts.headers, &bytes));
+    }
+    let id = request_id::<D>(&parts.headers);
+    let body = if is_stream(&parts.headers, wants_stream) {
+        ModelBody::stream(Events::<D>::new(body, id.clone(), inner.reply_limit))
+    } else {
+        let with_id = |error| fault::with_request_id(error, id.as_ref());
+        let (bytes, end) = body::read(body, inner.reply_limit).await;
+        end.map_err(with_id)?;
+        ModelBody::full(D::decode_reply(&bytes).map_err(with_id)?)
+    };
+    Ok(respond::<D>(body, id, model, &encoded.losses))
+}
+
+/// A server that repeats what it was sent must not bring the key into logs.
+fn without_key(bytes: Vec<u8>, key: Option<&Secret>) -> Vec<u8> {
+    let key = key.map(Secret::expose).filter(|key| !key.is_empty());
+    match (key, std::str::from_utf8(&bytes)) {
+        (Some(key), Ok(text)) if text.contains(key) => text.replace(key, "[secret]").into_bytes(),
+        _ => bytes,
+    }
+}
+
+fn request_id<D: Dialect>(headers: &HeaderMap) -> Option<Str> {
+    headers.get(D::REQUEST_ID)?.to_str().ok().map(Into::into)
+}
+
+/// A server may answer whole where a stream was asked for; it says so by the content type, which not every server of
+/// streams sets.
+fn is_stream(headers: &HeaderMap, wants_stream: bool) -> bool {
+    let kind =
+        headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.starts_with("text/event-stream") || (wants_stream && !kind.starts_with("application/json"))
+}
+
+fn respond<D: Dialect>(
+    body: ModelBody,
+    id: Option<Str>,
+    model: Str,
+    losses: &[Loss],
+) -> ModelResponse {
+    let mut response = ModelResponse::default().map_body(|_| body);
+    response.head.request_id = id;
+    response.head.model = model;
+    for loss in losses {
+        let mark = Mark::new(D::NAME, "dropped").detail(loss.to_string());
+        response.head.provenance.mark(mark);
+    }
+    response
+}

@@ -1,0 +1,130 @@
+use bytes::Bytes;
+use http::{HeaderMap, Response, StatusCode};
+use tower_agent_core::{Error, ErrorKind};
+
+use crate::codec::{
+    ApiError, broke, cut, header_text,
+    raw::{self, Fields, NULL, Object, string},
+    refused, respond,
+};
+
+/// Reads the answer of a provider whose status is no success.
+///
+/// 429 and 529 (overloaded) are rate-limited, and so is 503 with a `Retry-After`. A status that says that the request
+/// was refused did not start; of the rest the effect is unknown.
+#[must_use]
+pub fn decode_error(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Error {
+    let text = raw::check(body).unwrap_or_default();
+    let mut said = Fields::parse(text).map(|fields| said_in(&fields)).unwrap_or_default();
+    said.request_id = header_text(headers, "request-id").map(Into::into).or(said.request_id);
+    refused(status, headers, said, false)
+}
+
+/// The error that a body or an event is, if it is one.
+pub(super) fn in_body(fields: &Fields<'_>) -> Option<Error> {
+    let has_error = !matches!(fields.get("error"), None | Some(NULL));
+    let is_error = fields.get("type") == Some("\"error\"");
+    (is_error || (has_error && fields.get("content").is_none())).then(|| broken(fields))
+}
+
+/// The error of an event that is one.
+pub(super) fn broken(fields: &Fields<'_>) -> Error {
+    let said = said_in(fields);
+    broke(kind_of(said.kind.as_deref()), said)
+}
+
+fn said_in(fields: &Fields<'_>) -> ApiError {
+    let inner = fields.get("error").and_then(Fields::parse).unwrap_or_default();
+    let said = |key: &str| inner.get(key).and_then(string).map(|text| cut(&text));
+    ApiError {
+        message: said("message"),
+        kind: said("type"),
+        request_id: fields.get("request_id").and_then(string),
+        ..ApiError::default()
+    }
+}
+
+/// The kind that a type means where no status says it.
+fn kind_of(kind: Option<&str>) -> ErrorKind {
+    match kind {
+        Some("overloaded_error" | "rate_limit_error") => {
+            ErrorKind::RateLimited { retry_after: None }
+        }
+        Some("authentication_error" | "permission_error" | "billing_error") => {
+            ErrorKind::Unauthorized
+        }
+        Some("not_found_error") => ErrorKind::NotFound,
+        Some("timeout_error") => ErrorKind::Timeout,
+        Some("invalid_request_error") => ErrorKind::Upstream { status: Some(400) },
+        Some("api_error") => ErrorKind::Upstream { status: Some(500) },
+        _ => ErrorKind::Upstream { status: None },
+    }
+}
+
+/// The dialect's name of an error with a status.
+///
+/// ```
+/// assert_eq!(tower_agent_wire::anthropic_messages::error_type(429), "rate_limit_error");
+/// ```
+#[must_use]
+pub const fn error_type(status: u16) -> &'static str {
+    match status {
+        401 => "authentication_error",
+        402 => "billing_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        503 | 529 => "overloaded_error",
+        408 | 504 => "timeout_error",
+        400..=499 => "invalid_request_error",
+        _ => "api_error",
+    }
+}
+
+/// Writes an error for a client, as a whole HTTP response: status, `content-type`, `retry-after` and body.
+///
+/// The message is the error's [text for models](Error::model_text), so nothing internal leaves the host; the type is
+/// that of an attached [`ApiError`], if there is one, else by the status.
+#[must_use]
+pub fn encode_error(error: &Error) -> Response<Bytes> {
+    let mut response = respond(error, Vec::new());
+    *response.body_mut() = body(error, response.status().as_u16()).into();
+    response
+}
+
+pub(super) fn body(error: &Error, status: u16) -> Vec<u8> {
+    let said = error.extensions().get::<ApiError>();
+    let kind = said.and_then(|said| said.kind.as_deref()).unwrap_or(error_type(status));
+    let id = said.and_then(|said| said.request_id.as_deref());
+    let mut out = Vec::new();
+    write_error(&mut out, kind, error.model_text(), id);
+    out
+}
+
+/// The body of an error as this dialect has it.
+///
+/// ```
+/// let body = tower_agent_wire::anthropic_messages::error_body("not_found_error", "no such model", Some("r-1"));
+/// assert_eq!(body, r#"{"type":"error","error":{"type":"not_found_error","message":"no such model"},"request_id":"r-1"}"#);
+/// ```
+#[must_use]
+pub fn error_body(kind: &str, message: &str, request_id: Option<&str>) -> Bytes {
+    let mut out = Vec::new();
+    write_error(&mut out, kind, message, request_id);
+    out.into()
+}
+
+fn write_error(out: &mut Vec<u8>, kind: &str, message: &str, request_id: Option<&str>) {
+    let mut object = Object::new(out, Fields::default());
+    object.str("type", "error");
+    let mut inner = Object::new(object.field("error"), Fields::default());
+    inner.str("type", kind);
+    inner.str("message", message);
+    inner.end();
+    match request_id {
+        Some(id) => object.str("request_id", id),
+        None => object.raw("request_id", NULL),
+    }
+    object.end();
+}

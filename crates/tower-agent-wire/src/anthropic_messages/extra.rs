@@ -1,0 +1,57 @@
+//! Fields of this dialect in an `extra`.
+
+use std::borrow::Cow;
+
+use tower_agent_core::Json;
+
+use crate::{
+    LossRule,
+    codec::{
+        Losses,
+        raw::{Fields, NULL},
+    },
+};
+
+/// The key under which they stand, so that no other dialect takes them for its own.
+pub(super) const SPACE: &str = "anthropic";
+
+/// What is left of an object, as an `extra`.
+pub(super) fn keep(fields: &Fields<'_>) -> Option<Json> {
+    if fields.is_empty() {
+        return None;
+    }
+    let mut outer = Fields::default();
+    outer.set(SPACE, fields.to_text());
+    outer.to_extra()
+}
+
+/// The fields of an `extra` for this dialect: all that stand under its key, and of those beside it the known ones.
+pub(super) fn open<'a>(
+    extra: Option<&'a Json>,
+    known: &[&str],
+    losses: &mut Losses<'_>,
+) -> Fields<'a> {
+    let Some(mut outer) = Fields::of(extra) else {
+        losses.note(LossRule::NotJson);
+        return Fields::default();
+    };
+    let mut fields = inner(&mut outer);
+    for (key, raw) in outer.into_pairs() {
+        if known.contains(&&*key) {
+            if fields.get(&key).is_none() {
+                fields.set(key, raw);
+            }
+        } else if raw != NULL && !(key == "type" && raw == "\"text\"") {
+            // Nulls and the type of a text only mark a spelling of another dialect.
+            losses.note(LossRule::Foreign);
+        }
+    }
+    fields
+}
+
+fn inner<'a>(outer: &mut Fields<'a>) -> Fields<'a> {
+    match outer.take(SPACE) {
+        Some(Cow::Borrowed(raw)) => Fields::parse(raw).unwrap_or_default(),
+        _ => Fields::default(),
+    }
+}

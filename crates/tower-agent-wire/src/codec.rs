@@ -1,0 +1,19 @@
+//! What the codecs of all dialects have in common.
+
+mod error;
+mod flaw;
+mod frame;
+mod losses;
+pub(crate) mod number;
+pub(crate) mod raw;
+mod schema;
+mod stamp;
+
+pub use self::{error::ApiError, stamp::Stamp};
+pub(crate) use self::{
+    error::{broke, cut, header_text, refused, respond},
+    flaw::{Flaw, cut_off},
+    frame::frame,
+    losses::{Losses, is_foreign_alone, is_foreign_tool},
+    schema::schema_text,
+};

@@ -1,0 +1,54 @@
+use tower_agent_core::Json;
+
+use super::raw::{Fields, NULL};
+use crate::{Loss, LossRule};
+
+/// The keys under which dialects keep fields that mean nothing to the others.
+const SPACES: [&str; 1] = ["anthropic"];
+
+/// Losses at one place.
+pub(crate) struct Losses<'a> {
+    pub(crate) place: String,
+    pub(crate) all: &'a mut Vec<Loss>,
+}
+
+impl Losses<'_> {
+    pub(crate) fn note(&mut self, rule: LossRule) {
+        self.all.push(Loss { rule, place: self.place.clone() });
+    }
+
+    /// The fields of an `extra` without those of other dialects, or none and a loss.
+    pub(crate) fn fields<'a>(&mut self, extra: Option<&'a Json>) -> Fields<'a> {
+        let Some(mut fields) = Fields::of(extra) else {
+            self.note(LossRule::NotJson);
+            return Fields::default();
+        };
+        for space in SPACES {
+            if fields.take(space).is_some_and(|raw| says_something(&raw)) {
+                self.note(LossRule::Foreign);
+            }
+        }
+        fields
+    }
+}
+
+/// Whether an `extra` has nothing but what other dialects keep in it.
+pub(crate) fn is_foreign_alone(extra: Option<&Json>) -> bool {
+    let fields = Fields::of(extra);
+    fields.is_some_and(|fields| fields.iter().all(|(key, _)| SPACES.contains(&key)))
+}
+
+/// Whether a tool is one of another dialect's provider, which nobody else runs.
+pub(crate) fn is_foreign_tool(extra: Option<&Json>) -> bool {
+    let fields = Fields::of(extra).unwrap_or_default();
+    SPACES.iter().any(|space| {
+        let inner = fields.get(space).and_then(Fields::parse).unwrap_or_default();
+        inner.get("type").is_some_and(|kind| kind != "\"custom\"")
+    })
+}
+
+/// Whether fields say more than how something was spelt.
+fn says_something(raw: &str) -> bool {
+    let fields = Fields::parse(raw).unwrap_or_default();
+    fields.iter().any(|(key, raw)| raw != NULL && key != "type" && raw != "\"\"" && raw != "[]")
+}

@@ -1,0 +1,1 @@
+//! Streams as providers send them, and as clients read them.
