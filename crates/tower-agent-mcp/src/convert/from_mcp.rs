@@ -1,7 +1,7 @@
 //! What a server sends, in our vocabulary. What has no name there stays in `extra`, byte for byte.
 
 use tower_agent_core::{
-    Annotations, Content, Effect, ErrorKind, Failure, Json, Media, MediaSource, Resource, Str,
+    Annotations, Content, Effect, ErrorKind, Failure, Json, Media, MediaSource, Resource,
     Suspension, TextPart, ToolOutput, ToolSpec,
 };
 
@@ -14,7 +14,7 @@ pub(crate) type Flaw = &'static str;
 #[cfg(feature = "client")]
 pub(crate) struct Page {
     pub(crate) tools: Vec<Json>,
-    pub(crate) next: Option<Str>,
+    pub(crate) next: Option<tower_agent_core::Str>,
 }
 
 #[cfg(feature = "client")]
