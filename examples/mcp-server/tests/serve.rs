@@ -36,6 +36,8 @@ async fn over_http() -> (Client, Child) {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
     let url = line.strip_prefix("listening on ").unwrap().to_owned();
+    // With https compiled in by another package, reqwest wants a crypto provider for plain HTTP, too.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     (().serve(StreamableHttpClientTransport::from_uri(url)).await.unwrap(), child)
 }
 
