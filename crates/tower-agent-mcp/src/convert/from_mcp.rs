@@ -1,7 +1,7 @@
 //! What a server sends, in our vocabulary. What has no name there stays in `extra`, byte for byte.
 
 use tower_agent_core::{
-    Annotations, Content, Effect, ErrorKind, Failure, Json, Media, MediaSource, Resource, Str,
+    Annotations, Content, Effect, ErrorKind, Failure, Json, Media, MediaSource, Resource,
     Suspension, TextPart, ToolOutput, ToolSpec,
 };
 
@@ -14,11 +14,13 @@ const NAME: usize = 256;
 pub(crate) type Flaw = &'static str;
 
 /// A page of `tools/list`.
+#[cfg(feature = "client")]
 pub(crate) struct Page {
     pub(crate) tools: Vec<Json>,
-    pub(crate) next: Option<Str>,
+    pub(crate) next: Option<tower_agent_core::Str>,
 }
 
+#[cfg(feature = "client")]
 pub(crate) fn page(json: &Json) -> Result<Page, Flaw> {
     let mut fields = Fields::parse(json.as_str()).ok_or("the list of tools is no object")?;
     let tools =
@@ -50,6 +52,7 @@ pub(crate) fn tool(json: &Json) -> Result<ToolSpec, Flaw> {
 }
 
 /// An object without any fields but these.
+#[cfg(feature = "client")]
 pub(crate) fn pick(json: &Json, names: &[&str]) -> Json {
     let mut fields = Fields::parse(json.as_str()).unwrap_or_default();
     fields.keep(names);

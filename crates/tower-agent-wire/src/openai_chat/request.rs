@@ -155,7 +155,7 @@ pub fn encode_request(request: &ModelRequest) -> Result<Encoded, Error> {
     tool::write_all(&mut object, &request.tools, &mut losses)?;
     // A choice among tools that were left out would be refused.
     let is_left_out = !request.tools.is_empty()
-        && request.tools.iter().all(|spec| is_foreign_tool(spec.extra.as_ref()));
+        && request.tools.iter().all(|spec| is_foreign_tool(spec.extra.as_ref(), ""));
     if let Some(choice) = request.tool_choice.as_ref().filter(|_| !is_left_out) {
         write_choice(object.field("tool_choice"), choice);
     }
