@@ -3,21 +3,25 @@
 use std::{
     convert::Infallible,
     future::{Future, pending},
-    path::{Path, PathBuf},
     pin::Pin,
     time::Duration,
 };
 
-use futures_util::{StreamExt, future::select_all, stream::FuturesUnordered};
+use futures_util::{
+    StreamExt,
+    future::{join_all, select_all},
+    stream::FuturesUnordered,
+};
 use tokio::sync::watch;
-use tower_agent::{Error, MetricsLayer, Tools};
+use tower_agent::{BoxError, Error, ErrorKind, Tools};
 use tower_agent_mcp::{
     client::{McpClient, Snapshot},
     pins::Pins,
 };
 
 use crate::{
-    config::{Config, Connection},
+    audit::Audit,
+    config::{self, Config, Connection},
     connect::connect,
     gateway::Gateway,
     stacks::Plan,
@@ -25,6 +29,8 @@ use crate::{
     watch::Watch,
 };
 
+/// How long servers may take to end.
+const FAREWELL: Duration = Duration::from_secs(3);
 /// How long to wait before a server that never answered is tried again; each further wait is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -47,8 +53,8 @@ struct Link {
 
 /// What changes at run time. It works while [`keep`](Self::keep) is polled.
 pub(crate) struct Keeper {
-    path: PathBuf,
     plan: Plan,
+    watch: Watch,
     links: Vec<Link>,
     attempts: Attempts,
     gateway: Gateway,
@@ -57,13 +63,12 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     /// Tries each server once, and puts what could be reached into stacks.
-    pub(crate) async fn start(path: &Path, config: Config) -> Result<Self, Error> {
-        let plan = Plan { config, metrics: MetricsLayer::new() };
+    pub(crate) async fn start(plan: Plan, watch: Watch) -> Result<Self, Error> {
         let set = offer(&plan, &[])?.set;
         let gateway = Gateway::new(set).map_err(unbuilt)?;
         let mut keeper = Self {
-            path: path.to_owned(),
             plan,
+            watch,
             links: Vec::new(),
             attempts: Attempts::new(),
             gateway,
@@ -84,30 +89,55 @@ impl Keeper {
     }
 
     /// Follows the file and the servers, for ever.
-    pub(crate) async fn keep(mut self) -> Infallible {
-        let mut watch = Watch::new(&self.path);
+    pub(crate) async fn keep(&mut self) -> Infallible {
         loop {
             tokio::select! {
                 Some(attempt) = self.attempts.next() => self.settle(attempt),
                 () = changed(&mut self.links) => {}
-                () = watch.changed() => self.reload(),
+                () = self.watch.changed() => self.reload(),
             }
             self.rebuild().await;
         }
     }
 
+    /// Lets all servers end by themselves, as long as they do not take too long.
+    pub(crate) async fn close(self) {
+        let closing = join_all(self.links.iter().map(|link| link.client.close()));
+        if tokio::time::timeout(FAREWELL, closing).await.is_err() {
+            tracing::warn!("a server takes long to end and is killed");
+        }
+    }
+
     fn reload(&mut self) {
-        match Config::read(&self.path) {
-            Ok(config) => {
-                self.plan = Plan { config, metrics: self.plan.metrics.clone() };
+        let file = self.watch.path().display();
+        match self.next_plan() {
+            Ok(plan) => {
+                tracing::info!(%file, "reloaded");
+                self.plan = plan;
                 let plan = &self.plan;
                 self.links.retain(|link| plan.server(&link.connection.name).is_some());
                 self.attempts.clear();
                 self.connect();
-                tracing::info!(file = %self.path.display(), "reloaded");
             }
-            Err(error) => tracing::error!(%error, "the file was not reloaded; the last one holds"),
+            Err(error) => {
+                tracing::error!(%file, "not reloaded, what was loaded before holds:\n{error}")
+            }
         }
+    }
+
+    /// What the file says now. Counts go on, and so does an audit file that is still the same.
+    fn next_plan(&self) -> Result<Plan, BoxError> {
+        let config = Config::read(self.watch.path())?;
+        let audit = match &config.audit {
+            None => None,
+            Some(settings) => {
+                Some(match self.plan.audit.as_ref().and_then(|audit| audit.with(settings)) {
+                    Some(audit) => audit,
+                    None => open(settings)?,
+                })
+            }
+        };
+        Ok(Plan { config, metrics: self.plan.metrics.clone(), audit })
     }
 
     /// Begins to connect to the servers for which there is no client as the file has it.
@@ -185,5 +215,14 @@ async fn changed(links: &mut [Link]) {
 }
 
 fn unbuilt(error: tower_agent_mcp::server::BuildError) -> Error {
-    Error::new(tower_agent::ErrorKind::Other, error.to_string())
+    Error::new(ErrorKind::Other, error.to_string())
+}
+
+/// Opens the audit file.
+///
+/// # Errors
+/// When it cannot be opened.
+pub(crate) fn open(settings: &config::Audit) -> Result<Audit, BoxError> {
+    let file = settings.file.display();
+    Audit::open(settings).map_err(|error| format!("the audit file {file}: {error}").into())
 }

@@ -1,29 +1,39 @@
 //! Layers around any MCP servers, from one TOML file: `mcp-gateway --config FILE`.
 
 mod args;
+mod audit;
+mod check;
 mod config;
 mod connect;
 mod gateway;
+mod http;
 mod keeper;
+mod progress;
 mod router;
+mod scrub;
 mod stacks;
 mod tools;
 mod watch;
 
 use std::{
-    error::Error,
     io::{self, Write},
+    net::SocketAddr,
+    pin::pin,
     process::ExitCode,
 };
 
 use tokio::signal;
+use tower_agent::{BoxError, MetricsLayer, Secret};
 use tower_agent_mcp::server::serve_stdio;
 use tracing_subscriber::EnvFilter;
 
 use crate::{
     args::{Args, HELP, Options, Task},
     config::{Config, ConfigError},
+    http::Guard,
     keeper::Keeper,
+    stacks::Plan,
+    watch::Watch,
 };
 
 #[tokio::main]
@@ -52,24 +62,75 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(options: Options) -> Result<ExitCode, Box<dyn Error>> {
+async fn run(options: Options) -> Result<ExitCode, BoxError> {
+    let watch = Watch::new(&options.config);
     let config = Config::read(&options.config)?;
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    // Standard output belongs to the protocol.
+    let audit = config.audit.as_ref().map(keeper::open).transpose()?;
+    let plan = Plan { config, metrics: MetricsLayer::new(), audit };
+    let (mut out, is_serving) =
+        (io::stdout(), matches!(options.task, Task::Stdio | Task::Http { .. }));
+    log(if is_serving { "info,rmcp=warn" } else { "off" });
+    match options.task {
+        Task::Stdio => stdio(plan, watch).await?,
+        Task::Http { addr, token } => http(addr, token, plan, watch).await?,
+        Task::Check => {
+            let is_well = check::check(&plan, &mut out).await?;
+            return Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        Task::Accept(names) => check::accept(&plan, names, &mut out).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Standard output belongs to the protocol.
+fn log(usual: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
         .with_ansi(false)
         .init();
-    let keeper = Keeper::start(&options.config, config).await?;
-    let gateway = keeper.gateway();
-    tokio::select! {
-        served = serve_stdio(gateway) => served?,
-        () = stopped() => {}
+}
+
+async fn stdio(plan: Plan, watch: Watch) -> Result<(), BoxError> {
+    let mut stop = pin!(stopped());
+    let mut keeper = tokio::select! {
+        keeper = Keeper::start(plan, watch) => keeper?,
+        () = &mut stop => return Ok(()),
+    };
+    let serving = serve_stdio(keeper.gateway());
+    let served = tokio::select! {
+        served = serving => served,
+        () = stop => Ok(()),
         never = keeper.keep() => match never {},
+    };
+    keeper.close().await;
+    Ok(served?)
+}
+
+async fn http(
+    addr: SocketAddr,
+    token: Option<Secret>,
+    plan: Plan,
+    watch: Watch,
+) -> Result<(), BoxError> {
+    if !addr.ip().is_loopback() && plan.config.http.hosts.is_empty() {
+        let what = "others can reach it, so `hosts` of [http] must list its names";
+        return Err(format!("--http {addr}: {what}").into());
     }
-    let _ = Task::Check;
-    Ok(ExitCode::SUCCESS)
+    let guard = Guard::new(plan.config.http.clone(), token);
+    let metrics = plan.metrics.clone();
+    let mut keeper = tokio::select! {
+        keeper = Keeper::start(plan, watch) => keeper?,
+        () = stopped() => return Ok(()),
+    };
+    let serving = http::serve(addr, guard, keeper.gateway(), metrics, stopped());
+    let served = tokio::select! {
+        served = serving => served,
+        never = keeper.keep() => match never {},
+    };
+    keeper.close().await;
+    served
 }
 
 /// Ends with Ctrl-C, or with the signal that a service manager sends.

@@ -10,13 +10,18 @@ use tower_agent_mcp::client::McpClient;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::config::{Config, Globs, Layers, Server};
+use crate::{
+    audit::Audit,
+    config::{Config, Globs, Layers, Server},
+    progress,
+};
 
 /// What stacks are built by.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) config: Config,
     pub(crate) metrics: MetricsLayer,
+    pub(crate) audit: Option<Audit>,
 }
 
 /// A tool of a server.
@@ -66,7 +71,7 @@ impl Plan {
             stack = stack.layer(&AllowListLayer::exact(names));
         }
         let refused = allowed.flatten().or(denied.flatten());
-        Built { stack: self.observed(stack, &settings).0, refused }
+        Built { stack: self.observed(stack, Some(tool), &settings).0, refused }
     }
 
     /// What a name is answered with that no tool has.
@@ -77,11 +82,15 @@ impl Plan {
             Ok::<ToolOutput, Error>(call.failed(&error))
         });
         let leaf = BoxToolService::with_description(leaf, Description::from_names(["unknown"]));
-        self.observed(Onion(leaf), &self.config.layers).0
+        self.observed(Onion(leaf), None, &self.config.layers).0
     }
 
-    fn observed(&self, stack: Onion, settings: &Layers) -> Onion {
+    fn observed(&self, stack: Onion, tool: Option<Tool<'_>>, settings: &Layers) -> Onion {
         let mut stack = stack.layer(&CatchPanicLayer::new());
+        if let Some(audit) = self.audit.as_ref().filter(|_| settings.audit.unwrap_or(true)) {
+            let server = tool.map(|tool| tool.server.connection.name.as_str());
+            stack = stack.layer(&audit.layer(server));
+        }
         if settings.metrics.unwrap_or(true) {
             stack = stack.layer(&self.metrics);
         }
@@ -94,7 +103,7 @@ impl Plan {
     /// The part that may have to wait for its turn. What stands around it does not: what is denied takes no turn, and who
     /// gives up while it waits is seen.
     fn late(&self, tool: Tool<'_>, settings: &Layers) -> Onion {
-        let mut stack = leaf(tool);
+        let mut stack = leaf(tool, redaction(settings));
         if let Some(timeout) = settings.timeout.clone().flatten() {
             stack = stack.layer(&timeout);
         }
@@ -154,11 +163,16 @@ fn is_meant(names: &Globs, tool: Tool<'_>) -> bool {
     names.contains(tool.own) || names.contains(&format!("{server}__{}", tool.own))
 }
 
-fn leaf(tool: Tool<'_>) -> Onion {
+/// Unless the file says otherwise, secrets are masked.
+fn redaction(settings: &Layers) -> Option<RedactLayer> {
+    settings.redact.clone().unwrap_or_else(|| Some(RedactLayer::secrets()))
+}
+
+fn leaf(tool: Tool<'_>, redact: Option<RedactLayer>) -> Onion {
     let (client, own) = (tool.client.clone(), tool.own.clone());
     let called = service_fn(move |mut call: ToolCall| {
         call.name = own.clone();
-        client.clone().call(call)
+        progress::call(client.clone(), call, redact.clone())
     });
     let name = format!("mcp({})", tool.server.connection.name);
     Onion(BoxToolService::with_description(called, Description::from_names([name])))

@@ -36,6 +36,10 @@ impl Watch {
         Self { path: path.to_owned(), seen: stamp(std::fs::metadata(path)), looks }
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Waits until the file is another one than the last time. A file that is away for a while is not another one.
     pub(crate) async fn changed(&mut self) {
         loop {

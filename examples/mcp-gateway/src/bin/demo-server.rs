@@ -45,7 +45,7 @@ struct Demo {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let description = std::env::var("DEMO_ECHO").unwrap_or_else(|_| "Repeats a text".to_owned());
+    let description = std::env::var("ECHO_SAYS").unwrap_or_else(|_| "Repeats a text".to_owned());
     let demo = Demo { description: Arc::new(Mutex::new(description)) };
     demo.serve(rmcp::transport::stdio()).await?.waiting().await?;
     Ok(())

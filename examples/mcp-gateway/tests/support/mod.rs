@@ -1,5 +1,7 @@
 //! Starts the program with a configuration and talks to it.
 
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
 use std::{
     path::{Path, PathBuf},
     process::Stdio,
@@ -48,7 +50,7 @@ impl Folder {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-gateway"));
         command.arg("--config").arg(self.path("gateway.toml")).args(args);
-        command.env("RUST_LOG", "info").kill_on_drop(true);
+        command.env_remove("RUST_LOG").kill_on_drop(true);
         command
     }
 
