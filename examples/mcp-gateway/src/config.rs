@@ -52,3 +52,27 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::Config;
+
+    #[test]
+    fn what_the_readme_and_the_demo_show_can_be_read() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let demo = Config::read(&here.join("demo.toml")).unwrap();
+        assert_eq!(demo.servers.len(), 1);
+        let readme = std::fs::read_to_string(here.join("README.md")).unwrap();
+        let blocks: Vec<_> = readme.split("```toml\n").skip(1).collect();
+        assert!(!blocks.is_empty());
+        let folder = tempfile::tempdir().unwrap();
+        for block in blocks {
+            let text = block.split("```").next().unwrap().replace("env:", "");
+            let path = folder.path().join("gateway.toml");
+            std::fs::write(&path, text).unwrap();
+            Config::read(&path).unwrap();
+        }
+    }
+}

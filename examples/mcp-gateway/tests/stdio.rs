@@ -5,7 +5,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Folder, Gateway, appears, call, text};
+use support::{Folder, Gateway, PATIENCE, appears, call, text};
 
 const SECRET: &str = "ghp_a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6";
 
@@ -268,4 +268,60 @@ async fn a_call_that_the_client_gives_up_is_cancelled_at_the_server_and_written_
     let line: Value = serde_json::from_str(text.trim()).unwrap();
     assert_eq!((&line["tool"], &line["decision"]), (&json!("wait"), &json!("cancelled")));
     assert_eq!(line.get("arguments"), None);
+}
+
+#[tokio::test]
+async fn a_call_that_has_no_turn_waits_and_one_that_is_denied_takes_none() {
+    let folder = Folder::new(
+        r#"
+        [all]
+        deny = ["delete"]
+        concurrency = 2
+
+        [[server]]
+        name = "demo"
+        command = "DEMO"
+
+        [[tool]]
+        match = ["wait"]
+        concurrency = 1
+        "#,
+    );
+    let gateway = Gateway::start(&folder).await;
+    let (one, two) = (folder.path("one"), folder.path("two"));
+    let (one_runs, two_runs) = (folder.path("one.started"), folder.path("two.started"));
+    let first = gateway.call("wait", json!({"name": one}));
+    let second = async {
+        appears(&one_runs).await;
+        gateway.call("wait", json!({"name": two})).await
+    };
+    let others = async {
+        appears(&one_runs).await;
+        let echoed = gateway.call("echo", json!({"text": "mine"})).await;
+        assert_eq!(text(&echoed), "mine");
+        assert_eq!(gateway.call("delete", json!({})).await.is_error, Some(true));
+        assert!(!two_runs.exists());
+        std::fs::write(&one, "").unwrap();
+        appears(&two_runs).await;
+        std::fs::write(&two, "").unwrap();
+    };
+    let (first, second, ()) = tokio::join!(first, second, others);
+    assert_eq!((text(&first).as_str(), text(&second).as_str()), ("waited", "waited"));
+}
+
+#[tokio::test]
+async fn the_progress_of_a_call_reaches_whoever_waits_for_it() {
+    let folder = Folder::new("[[server]]\nname = \"demo\"\ncommand = \"DEMO\"\n");
+    let gateway = Gateway::start(&folder).await;
+    let slept = gateway.call("sleep", json!({"milliseconds": 20})).await;
+    assert_eq!(text(&slept), "slept 20 ms");
+    let all = async {
+        while gateway.progress.lock().unwrap().len() < 4 {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, all).await.unwrap();
+    let mut progress = gateway.progress.lock().unwrap().clone();
+    progress.sort_by(f64::total_cmp);
+    assert_eq!(progress, [1.0, 2.0, 3.0, 4.0]);
 }

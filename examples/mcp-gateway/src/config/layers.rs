@@ -1,6 +1,6 @@
 //! The keys that stand for layers, in `[all]`, `[[server]]` and `[[tool]]` alike.
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::Path};
 
 use toml::Spanned;
 use tower_agent::{
@@ -119,16 +119,12 @@ impl Layers {
 }
 
 fn layer(redaction: &Redaction, place: &Place<'_>) -> Result<RedactLayer, String> {
-    let mut rules = match redaction.set {
-        RuleSet::Secrets => Detector::builder().set(Set::Secrets),
-        RuleSet::Pii => Detector::builder().set(Set::Pii),
-        RuleSet::All => Detector::builder(),
-        RuleSet::None => Detector::builder().none(),
+    let layer = match (redaction.set, &redaction.rules) {
+        // These two are built once.
+        (RuleSet::Secrets, None) => RedactLayer::secrets(),
+        (RuleSet::All, None) => RedactLayer::all(),
+        _ => RedactLayer::new(detector(redaction, place)?),
     };
-    if let Some(path) = &redaction.rules {
-        rules = rules.rules_toml(&read(&place.resolve(path))?);
-    }
-    let detector = rules.build().map_err(|error| error.to_string())?;
     let mask = match redaction.mask {
         MaskKind::Label => Mask::label(),
         MaskKind::Last4 => Mask::keep_last(4),
@@ -139,9 +135,22 @@ fn layer(redaction: &Redaction, place: &Place<'_>) -> Result<RedactLayer, String
         ArgumentsKind::Mask => Arguments::Mask,
         ArgumentsKind::Block => Arguments::Block,
     };
-    Ok(RedactLayer::new(detector).mask(mask).arguments(arguments))
+    Ok(layer.mask(mask).arguments(arguments))
 }
 
-fn read(path: &PathBuf) -> Result<String, String> {
+fn detector(redaction: &Redaction, place: &Place<'_>) -> Result<Detector, String> {
+    let mut rules = match redaction.set {
+        RuleSet::Secrets => Detector::builder().set(Set::Secrets),
+        RuleSet::Pii => Detector::builder().set(Set::Pii),
+        RuleSet::All => Detector::builder(),
+        RuleSet::None => Detector::builder().none(),
+    };
+    if let Some(path) = &redaction.rules {
+        rules = rules.rules_toml(&read(&place.resolve(path))?);
+    }
+    rules.build().map_err(|error| error.to_string())
+}
+
+fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -31,6 +31,11 @@ impl<'a> Place<'a> {
         self.path.parent().unwrap_or(Path::new("")).join(path)
     }
 
+    /// `FILE: WHAT`
+    pub(super) fn flaw_of_all(&self, what: &str) -> String {
+        format!("{}: {what}", self.path.display())
+    }
+
     /// `FILE:LINE: KEY: WHAT`
     pub(super) fn flaw(&self, span: &Range<usize>, what: &str) -> String {
         let before = self.text.get(..span.start).unwrap_or(self.text);

@@ -1,6 +1,10 @@
 //! The tables of the file, as they are written and as they are understood.
 
-use std::{collections::BTreeMap, collections::HashSet, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -138,7 +142,7 @@ impl Tables {
     pub(super) fn check(self, place: &Place<'_>) -> Result<Config, ConfigError> {
         let mut flaws = Vec::new();
         if self.server.is_empty() {
-            flaws.push(place.flaw(&(0..0), "there is no [[server]]"));
+            flaws.push(place.flaw_of_all("there is no [[server]]"));
         }
         let mut names = HashSet::new();
         for server in &self.server {
@@ -226,8 +230,8 @@ impl ServerTable {
 }
 
 /// A bare name is looked for in `PATH`.
-fn program(command: &PathBuf, place: &Place<'_>) -> PathBuf {
-    if command.components().count() > 1 { place.resolve(command) } else { command.clone() }
+fn program(command: &Path, place: &Place<'_>) -> PathBuf {
+    if command.components().count() > 1 { place.resolve(command) } else { command.to_owned() }
 }
 
 impl ToolKeys {

@@ -294,3 +294,25 @@ impl fmt::Debug for Value {
         f.write_str("[..]")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Period, Setting};
+
+    #[test]
+    fn durations_have_a_number_and_a_unit() {
+        let read = |text| Period::of_text(text).map(|period| period.0);
+        for (text, milliseconds) in
+            [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("1h", 3_600_000), ("1 s", 1_000)]
+        {
+            assert_eq!(read(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        let odd =
+            ["", "30", "s", "0s", "-1s", "1.5s", "1d", "30ss", "18446744073709551615h", "\u{663}s"];
+        for text in odd {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+}

@@ -5,13 +5,13 @@
 use std::{
     path::{Path, PathBuf},
     process::Stdio,
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use rmcp::{
     ClientHandler, RoleClient, ServiceExt,
-    model::{CallToolRequestParams, CallToolResult},
+    model::{CallToolRequestParams, CallToolResult, ProgressNotificationParam},
     service::{NotificationContext, RunningService},
 };
 use serde_json::Value;
@@ -64,13 +64,24 @@ impl Folder {
     }
 }
 
-/// A client that notices when the list of tools changes.
+/// A client that notices when the list of tools changes, and how far calls are.
 #[derive(Clone, Default)]
-pub(crate) struct Listener(pub(crate) Arc<Notify>);
+pub(crate) struct Listener {
+    pub(crate) changed: Arc<Notify>,
+    pub(crate) progress: Arc<Mutex<Vec<f64>>>,
+}
 
 impl ClientHandler for Listener {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.0.notify_one();
+        self.changed.notify_one();
+    }
+
+    async fn on_progress(
+        &self,
+        report: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.progress.lock().unwrap().push(report.progress);
     }
 }
 
@@ -79,6 +90,7 @@ pub(crate) struct Gateway {
     pub(crate) client: RunningService<RoleClient, Listener>,
     pub(crate) child: Child,
     pub(crate) changed: Arc<Notify>,
+    pub(crate) progress: Arc<Mutex<Vec<f64>>>,
     pub(crate) stderr: BufReader<ChildStderr>,
 }
 
@@ -90,9 +102,9 @@ impl Gateway {
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let streams = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
         let listener = Listener::default();
-        let changed = Arc::clone(&listener.0);
+        let Listener { changed, progress } = listener.clone();
         let client = timeout(PATIENCE, listener.serve(streams)).await.unwrap().unwrap();
-        Self { client, child, changed, stderr }
+        Self { client, child, changed, progress, stderr }
     }
 
     pub(crate) async fn names(&self) -> Vec<String> {
@@ -129,9 +141,9 @@ impl Gateway {
     }
 }
 
-pub(crate) fn call(name: &str, arguments: Value) -> CallToolRequestParams {
+pub(crate) fn call(name: &str, mut arguments: Value) -> CallToolRequestParams {
     let mut call = CallToolRequestParams::new(name.to_owned());
-    call.arguments = arguments.as_object().cloned();
+    call.arguments = arguments.as_object_mut().map(std::mem::take);
     call
 }
 
