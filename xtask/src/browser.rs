@@ -1,14 +1,9 @@
 //! The example's page in a real browser.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{env, path::PathBuf, process::Command};
 
 use crate::{
-    Result, command, options::Options, python::same, server::with_server, step::step,
-    workspace::Workspace,
+    Result, command, node, options::Options, server::with_server, step::step, workspace::Workspace,
 };
 
 /// Names the browser to use, for machines that have it elsewhere.
@@ -46,7 +41,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result {
 }
 
 fn prepare(workspace: &Workspace) -> Result<PathBuf> {
-    install_driver(&scripts(workspace))?;
+    node::install(&scripts(workspace))?;
     if let Some(browser) = find() {
         return Ok(browser);
     }
@@ -58,22 +53,6 @@ fn prepare(workspace: &Workspace) -> Result<PathBuf> {
 
 fn scripts(workspace: &Workspace) -> PathBuf {
     workspace.root.join("tests/browser")
-}
-
-/// Installs what the lock file names, unless that was done.
-fn install_driver(folder: &Path) -> Result {
-    let lock = folder.join("package-lock.json");
-    let installed = folder.join("node_modules/installed-lock.json");
-    if same(&lock, &installed) {
-        return Ok(());
-    }
-    if !command::answers("npm", "--version") {
-        return Err("npm is missing: install Node.js 20 or later".into());
-    }
-    println!("installing {}", lock.display());
-    command::run(Command::new("npm").args(["ci", "--silent"]).current_dir(folder))?;
-    fs::copy(lock, installed)?;
-    Ok(())
 }
 
 fn find() -> Option<PathBuf> {

@@ -3,43 +3,50 @@
 use std::{path::PathBuf, process::Command};
 
 use crate::{
-    Result, command, node::Node, options::Options, python, server::with_server, step::step,
+    Result, command,
+    node::{self, Node},
+    options::Options,
+    python,
+    server::with_server,
+    step::step,
     workspace::Workspace,
 };
 
-/// The folder of the script and of what it needs.
+/// The folder of the scripts and of what they need.
 const FOLDER: &str = "clients";
-const RESPONSES: &str = "clients/openai_responses";
-
-/// The model of the example server that leaves tools to its client.
-const TOOLS_MODEL: [&str; 2] = ["--tools-model", "demo-bare"];
+const PYTHON: [&str; 3] = ["openai_chat.py", "openai_responses.py", "anthropic_messages.py"];
+const NODE: [&str; 2] = ["openai_responses.mjs", "anthropic_messages.mjs"];
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
     step("clients", || {
-        let chat = python::environment(workspace, FOLDER)?.python();
-        let responses = python::environment(workspace, RESPONSES)?;
-        let node = Node::of(&responses)?;
-        node.install(&scripts(workspace))?;
+        let environment = python::environment(workspace, FOLDER)?;
+        node::install(&scripts(workspace))?;
+        let node = Node::of(&environment)?.program();
         with_server(workspace, options, |url| {
-            let clients = workspace.root.join("tests/clients");
-            let ask = |mut program: Command, script: &str| {
-                program.arg(clients.join(script)).args(["--url", url]).args(TOOLS_MODEL);
-                command::run(&mut program)
-            };
-            ask(Command::new(&chat), "openai_chat.py")?;
-            ask(Command::new(responses.python()), "openai_responses/clients.py")?;
-            ask(node.command(), "js/openai_responses.mjs")
+            for script in PYTHON {
+                let mut python = Command::new(environment.python());
+                ask(python.arg(scripts(workspace).join(script)), url)?;
+            }
+            for script in NODE {
+                let mut node = Command::new(&node);
+                let node = node.arg("--test-reporter=spec");
+                ask(node.arg(scripts(workspace).join(script)), url)?;
+            }
+            Ok(())
         })
     })
+}
+
+fn ask(script: &mut Command, url: &str) -> Result {
+    command::run(script.args(["--url", url, "--tools-model", "demo-bare"]))
+}
+
+fn scripts(workspace: &Workspace) -> PathBuf {
+    workspace.root.join("tests").join(FOLDER)
 }
 
 /// Has the clients ready.
 pub(crate) fn install(workspace: &Workspace) -> Result {
     python::environment(workspace, FOLDER)?;
-    let responses = python::environment(workspace, RESPONSES)?;
-    Node::of(&responses)?.install(&scripts(workspace))
-}
-
-fn scripts(workspace: &Workspace) -> PathBuf {
-    workspace.root.join("tests/clients/js")
+    node::install(&scripts(workspace))
 }

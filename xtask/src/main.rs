@@ -9,6 +9,8 @@ mod deny;
 mod detection;
 mod features;
 mod fuzz;
+mod mcp;
+mod mcp_servers;
 mod node;
 mod options;
 mod page;
@@ -29,9 +31,16 @@ type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 const HELP: &str = "\
 cargo xtask <task>
 
-  test      install what the tests need, then run all of them: cargo test, clients, browser
-  clients   what people use, in Python and JavaScript, against the example server  [--url URL]
+  test      install what the tests need, then run all of them: cargo test, clients, mcp-clients,
+            mcp-servers, conformance, browser
+  clients   clients in Python and JavaScript against the example server  [--url URL]
+  mcp-clients
+            MCP's Python client and its inspector against the example server of tools
+  conformance
+            MCP's conformance suite against a server of the tools that it asks for
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
+  mcp-servers
+            MCP servers that people use, asked through the client
   features  check that each feature of each crate compiles alone
   bench     measure the layers and the agent, and write docs/performance.md
   detection-quality
@@ -67,7 +76,10 @@ fn run() -> Result {
         }
         "test" => test::run(&Workspace::load()?, &options),
         "clients" => clients::run(&Workspace::load()?, &options),
+        "mcp-clients" => mcp::clients(&Workspace::load()?),
+        "conformance" => mcp::conformance(&Workspace::load()?),
         "browser" => browser::run(&Workspace::load()?, &options),
+        "mcp-servers" => mcp_servers::run(&Workspace::load()?),
         "features" => features::run(&Workspace::load()?),
         "bench" => bench::run(&Workspace::load()?),
         "detection-quality" => detection::run(&Workspace::load()?),

@@ -1,4 +1,4 @@
-//! The example server that clients and browser ask.
+//! The example servers that clients and browser ask.
 
 use std::{
     fs::File,
@@ -14,7 +14,17 @@ use serde_json::Value;
 
 use crate::{Result, command, options::Options, workspace::Workspace};
 
-const EXAMPLE: &str = "axum-agent";
+/// A server of this workspace: how it is built, and the flags that make it listen on a port of the system's choice.
+pub(crate) struct Program {
+    pub(crate) package: &'static str,
+    /// An example of the package, where it is not its program.
+    pub(crate) example: Option<&'static str>,
+    pub(crate) flags: &'static [&'static str],
+}
+
+/// The agent that most clients ask.
+const AGENT: Program =
+    Program { package: "axum-agent", example: None, flags: &["--addr", "127.0.0.1:0"] };
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
 /// Does `work` with the address of a server: the one that the options name, else one that runs as long as the work.
@@ -26,23 +36,40 @@ pub(crate) fn with_server(
     if let Some(url) = &options.url {
         return work(url);
     }
-    let program = build(workspace)?;
-    let log = workspace.output("servers")?.join(format!("{EXAMPLE}.log"));
-    let server = Server::start(&program, &log)?;
-    work(&server.url)
-        .map_err(|error| format!("{error}; the server's log is {}", log.display()).into())
+    AGENT.serve(workspace, |_, url| work(url))
 }
 
-fn build(workspace: &Workspace) -> Result<PathBuf> {
-    let output = command::read(&mut workspace.cargo(&[
-        "build",
-        "--package",
-        EXAMPLE,
-        "--message-format",
-        "json-render-diagnostics",
-    ]))?;
-    let program = output.split(|byte| *byte == b'\n').rev().find_map(executable);
-    program.ok_or_else(|| format!("cargo built no program for `{EXAMPLE}`").into())
+impl Program {
+    /// Builds and starts the server, and does `work` with its file and its address while it runs.
+    pub(crate) fn serve(
+        &self,
+        workspace: &Workspace,
+        work: impl FnOnce(&Path, &str) -> Result,
+    ) -> Result {
+        let program = self.build(workspace)?;
+        let log = workspace.output("servers")?.join(format!("{}.log", self.name()));
+        let mut command = Command::new(&program);
+        let server = Server::spawn(command.args(self.flags), self.name(), &log)?;
+        work(&program, &server.url)
+            .map_err(|error| format!("{error}; the server's log is {}", log.display()).into())
+    }
+
+    fn build(&self, workspace: &Workspace) -> Result<PathBuf> {
+        let mut cargo = workspace.cargo(&["build", "--package", self.package]);
+        if let Some(example) = self.example {
+            cargo.args(["--example", example]);
+        }
+        let output = command::read(cargo.args(["--message-format", "json-render-diagnostics"]))?;
+        let program = output.split(|byte| *byte == b'\n').rev().find_map(executable);
+        program.ok_or_else(|| format!("cargo built no program for `{}`", self.name()).into())
+    }
+
+    const fn name(&self) -> &'static str {
+        match self.example {
+            Some(example) => example,
+            None => self.package,
+        }
+    }
 }
 
 fn executable(message: &[u8]) -> Option<PathBuf> {
@@ -57,14 +84,8 @@ struct Server {
 }
 
 impl Server {
-    /// Starts the server on a port of the system's choice and waits until it says which.
-    fn start(program: &Path, log: &Path) -> Result<Self> {
-        let mut command = Command::new(program);
-        command.args(["--addr", "127.0.0.1:0"]);
-        Self::spawn(&mut command, log)
-    }
-
-    fn spawn(command: &mut Command, log: &Path) -> Result<Self> {
+    /// Starts the server and waits until it says where it listens.
+    fn spawn(command: &mut Command, name: &str, log: &Path) -> Result<Self> {
         let file = File::create(log)?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file.try_clone()?);
         let mut server = Self { process: command.spawn()?, url: String::new() };
@@ -76,7 +97,7 @@ impl Server {
             };
             format!("the server {what}: {}", log.display())
         })?;
-        println!("{EXAMPLE} listens on {}", server.url);
+        println!("{name} listens on {}", server.url);
         Ok(server)
     }
 }
@@ -143,7 +164,8 @@ mod tests {
     fn a_server_is_gone_once_its_owner_is() {
         let log = log("gone");
         let server =
-            Server::spawn(&mut shell("echo http://127.0.0.1:9; exec sleep 600"), &log).unwrap();
+            Server::spawn(&mut shell("echo http://127.0.0.1:9; exec sleep 600"), "shell", &log)
+                .unwrap();
         let process = format!("/proc/{}", server.process.id());
         assert_eq!(server.url, "http://127.0.0.1:9");
         assert!(Path::new(&process).exists());
@@ -155,7 +177,8 @@ mod tests {
     #[test]
     fn a_server_that_ends_early_fails_with_its_log() {
         let log = log("early");
-        let error = Server::spawn(&mut shell("echo no port >&2; exit 1"), &log).err().unwrap();
+        let error =
+            Server::spawn(&mut shell("echo no port >&2; exit 1"), "shell", &log).err().unwrap();
         assert_eq!(
             error.to_string(),
             format!("the server ended before it listened: {}", log.display())

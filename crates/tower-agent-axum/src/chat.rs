@@ -27,7 +27,7 @@ use crate::{
     sse,
 };
 
-/// Serves OpenAI's chat completions, whole and streamed, and the list of models.
+/// Serves OpenAI's chat completions, whole and streamed, and the list of models, which clients of Anthropic's API can read, too.
 ///
 /// What answers is chosen by the request's `model`: an [agent](ChatRouter::agent), whose tools run here and do not show,
 /// or a [model stack](ChatRouter::model), whose calls of tools are the client's to make.

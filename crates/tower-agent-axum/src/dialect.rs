@@ -224,7 +224,9 @@ pub(crate) fn invalid(field: &'static str, reason: &str) -> ApiError {
 /// A field that the vocabulary has no name for; some dialects keep theirs one level deeper, under their name.
 pub(crate) fn extra<'a>(request: &'a ModelRequest, field: &str) -> Option<&'a Value> {
     let extra = request.extra.as_ref()?.value().ok()?;
-    extra.get(field).or_else(|| extra.get("anthropic")?.get(field))
+    let inner =
+        || ["anthropic", "openai_responses"].iter().find_map(|space| extra.get(space)?.get(field));
+    extra.get(field).or_else(inner)
 }
 
 /// The refusal of a field that an agent cannot obey.

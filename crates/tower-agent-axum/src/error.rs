@@ -1,4 +1,4 @@
-//! One error shape for every route, and the one table from an error's kind to a status.
+//! One error for every route, and the one table from an error's kind to a status.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -10,7 +10,8 @@ use tower_agent_core::{Effect, Error, ErrorKind};
 /// A header that OpenAI's clients obey over their own rule of what to repeat.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
-/// An error as every route of this crate answers it: OpenAI's shape, which its clients map to their exceptions.
+/// An error as the routes of this crate answer it: in OpenAI's shape, which its clients map to their exceptions. The routes of
+/// another dialect give it the shape of that dialect, also where [`identity`](crate::MessagesRouter::identity) answered with it.
 ///
 /// ```
 /// use axum::response::IntoResponse;

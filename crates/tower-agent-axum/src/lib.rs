@@ -82,8 +82,8 @@
 //!
 //! # Errors
 //!
-//! [`ApiError`] is the one shape of all answers that are not what was asked for, and holds the table from
-//! [`ErrorKind`](tower_agent_core::ErrorKind) to status. Callers read an error's model text and never its internals;
+//! [`ApiError`] is the one error of all answers that are not what was asked for, in the shape of the route's dialect, and
+//! holds the table from [`ErrorKind`](tower_agent_core::ErrorKind) to status. Callers read an error's model text and never its internals;
 //! those go to the log (`tracing`, as errors for a 5xx), and the [`Error`](tower_agent_core::Error) itself stands in the
 //! response's extensions for layers around the router.
 //!

@@ -14,7 +14,9 @@ use tower_agent_wire::{
 
 use crate::{
     ApiError,
-    dialect::{Dialect, Encode, Host, NO_TOOLS, decode, in_form, invalid, not_for_agents, route},
+    dialect::{
+        Dialect, Encode, Host, NO_TOOLS, decode, extra, in_form, invalid, not_for_agents, route,
+    },
     models::Models,
     options::Options,
     report::method_not_allowed,
@@ -58,7 +60,7 @@ use crate::{
 /// # What is sent
 ///
 /// A model stack gets the request as [`decode_request`](anthropic_messages::decode_request) reads it, fields without a name in
-/// the vocabulary included. The host asks for no `anthropic-version` and for no key: who may ask is for
+/// the vocabulary included. The host asks for no `anthropic-version`, no `anthropic-beta` and no key: who may ask is for
 /// [`identity`](MessagesRouter::identity) to say, which finds `x-api-key` or `Authorization` among the headers.
 ///
 /// An agent gets the system text and the messages, the form of the answer and whether to stream. Its model, instructions and
@@ -72,8 +74,9 @@ use crate::{
 ///
 /// # Errors
 ///
-/// All are [`ApiError`]s in this dialect's form, `{"type": "error", "error": {"type", "message"}, "request_id"}`, whose
-/// `request_id` is the run's id, as is the header `request-id`. In a stream that has begun, it is an `error` event, and no `message_stop` follows.
+/// All are [`ApiError`]s in this dialect's form, `{"type": "error", "error": {"type", "message", "details"}, "request_id"}`,
+/// whose `details` have the code and whose `request_id` is the run's id, as is the header `request-id`. A conversation that
+/// the server should hold (`thread`) is refused with the code at which clients send it whole. In a stream that has begun, it is an `error` event, and no `message_stop` follows.
 /// Tokens cannot be counted here: `POST /v1/messages/count_tokens` is answered with 404.
 ///
 /// # Cancellation
@@ -125,6 +128,12 @@ async fn no_count() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "not_supported", text)
 }
 
+/// Half a conversation must not be answered as if it were a whole one. Clients know the code, and send it whole.
+fn no_thread() -> ApiError {
+    let text = "this host keeps no conversation: send it whole, without `thread`";
+    ApiError::bad_request("thread_unsupported_request", text).with_param("thread")
+}
+
 struct Messages;
 
 impl Dialect for Messages {
@@ -138,6 +147,9 @@ impl Dialect for Messages {
         // The operator's text may be among them.
         if request.messages.iter().all(|message| *message.role() == Role::System) {
             return Err(invalid("messages", "must have at least one message"));
+        }
+        if extra(&request, "thread").is_some_and(|thread| !thread.is_null()) {
+            return Err(no_thread());
         }
         Ok(request)
     }
@@ -155,9 +167,12 @@ impl Dialect for Messages {
     }
 
     fn error_body(error: &ApiError, run: &str) -> Option<Bytes> {
-        let run = (!run.is_empty()).then_some(run);
-        let kind = anthropic_messages::error_type(error.status().as_u16());
-        Some(anthropic_messages::error_body(kind, error.message(), run))
+        let mut said = anthropic_messages::ApiError::default();
+        said.kind = Some(anthropic_messages::error_type(error.status().as_u16()).into());
+        said.message = Some(error.message().into());
+        said.code = Some(error.code().into());
+        said.request_id = (!run.is_empty()).then(|| run.into());
+        Some(anthropic_messages::error_body(&said))
     }
 
     fn error_event(error: &ApiError, run: &str) -> Bytes {

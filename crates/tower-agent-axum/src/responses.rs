@@ -6,6 +6,7 @@ use std::{fmt, sync::Arc};
 
 use axum::Router;
 use bytes::Bytes;
+use http::HeaderName;
 use tower_agent_core::{Error, ModelEvent, ModelRequest, Reply};
 use tower_agent_wire::{
     Encoded, Loss, Stamp,
@@ -136,6 +137,7 @@ impl<const PROVIDER_STORES: bool> Dialect for Responses<PROVIDER_STORES> {
     type Encoder = Encoder;
 
     const ID: &'static str = "resp_";
+    const REQUEST_ID: Option<HeaderName> = Some(HeaderName::from_static("x-request-id"));
 
     fn parse(body: &[u8]) -> Result<ModelRequest, ApiError> {
         request::parse(body, PROVIDER_STORES)

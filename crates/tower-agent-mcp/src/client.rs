@@ -1,4 +1,4 @@
-//! The tools of MCP servers as services.
+#![doc = include_str!("docs/client.md")]
 
 mod answers;
 mod builder;
@@ -19,6 +19,7 @@ mod service;
 mod session;
 mod shared;
 mod snapshot;
+mod stderr;
 mod tap;
 #[cfg(feature = "tls")]
 mod tls;

@@ -2,7 +2,8 @@
 //!
 //! | module | what it does | flag |
 //! | --- | --- | --- |
-//! | `client` | a server's tools as services of [`ToolCall`](tower_agent_core::ToolCall)s | `client` (default) |
+//! | `client` | a server's tools as services of [`ToolCall`](tower_agent_core::ToolCall)s | `client` (default), `tls` (default) for https |
+//! | `pins` | keeps out tools that changed what they say of themselves | `client` |
 //! | `server` | tool stacks and agents as MCP servers | `server` (default) |
 //! | `guarded` | tool stacks around other people's servers | `server` (default) |
 

@@ -43,6 +43,15 @@ async fn a_server_of_the_newer_generation_needs_no_handshake() {
     assert_eq!(&*state.server.unwrap().protocol, "2026-07-28");
     let listen = server.expect("subscriptions/listen").await;
     assert_eq!(listen["params"]["notifications"]["toolsListChanged"], true);
+
+    let meta = json!({"io.modelcontextprotocol/subscriptionId": listen["id"]});
+    let accepted = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
+    server.notify("notifications/subscriptions/acknowledged", accepted).await;
+    server.notify("notifications/tools/list_changed", json!({"_meta": meta})).await;
+    let mut changes = client.changes();
+    server.list(json!([tool("now"), tool("later")])).await;
+    changes.changed().await.unwrap();
+    assert_eq!(client.tools().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -64,10 +73,15 @@ async fn arguments_reach_the_server_byte_for_byte() {
 async fn a_result_loses_nothing() {
     let (client, mut server, _door) = connect(json!([tool("show")])).await;
     let mut call = ToolCall::new("show", "{}");
-    call.ctx.extensions.insert(RequestMeta(Json::from_text(r#"{"example.com/trace": "t1"}"#)));
+    call.ctx.extensions.insert(RequestMeta(Json::from_text(
+        "{\"example.com/n\": 123456789012345678901234567890,\n \"progressToken\": 7}",
+    )));
     let serve = async {
-        let call = server.expect("tools/call").await;
-        assert_eq!(call["params"]["_meta"]["example.com/trace"], "t1");
+        let text = server.text().await;
+        assert!(text.contains(r#""example.com/n":123456789012345678901234567890"#), "{text}");
+        // The protocol's own keys are the client's.
+        assert_eq!(text.matches("progressToken").count(), 1);
+        let call = serde_json::from_str(&text).unwrap();
         server
             .answer_text(&call, r#"{"ttl":1.0,"_meta":{"cost":123456789012345678901234567890},"structuredContent":null,"content":[{"type":"text","text":"a","annotations":{"priority":0.50},"_meta":{"k":1}},{"type":"hologram","data":"x"},{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"resource","resource":{"uri":"file:///a","text":"t","_meta":{"v":1.0}},"annotations":{"audience":["user"]}}]}"#)
             .await;

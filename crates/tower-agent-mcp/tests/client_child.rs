@@ -154,8 +154,8 @@ impl io::Write for Lines {
 async fn what_a_child_writes_to_standard_error_is_traced() {
     let lines = Lines::default();
     let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    // One for all threads: a line that another test traces first would otherwise be off for this one, too.
+    tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).init();
     let client = connect(child("plain")).await;
     assert_eq!(ask(&client, "mutter", "{}").await, "muttered");
     // The line may come after the answer, but not after the end of the process.

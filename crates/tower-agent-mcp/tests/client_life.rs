@@ -405,3 +405,59 @@ async fn a_server_that_says_nothing_is_not_waited_for() {
     assert!(client.unwrap_err().is_timeout());
     assert_eq!(begun.elapsed().as_secs(), 30);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_without_tools_is_a_server() {
+    let (streams, mut doorway) = door();
+    let serve = async {
+        let mut server = doorway.recv().await.unwrap();
+        server.greet().await;
+        let list = server.expect("tools/list").await;
+        server.refuse(&list, -32601, "Method not found").await;
+        server
+    };
+    let (client, mut server) = tokio::join!(McpClient::builder("fake", streams).connect(), serve);
+    let client = client.unwrap();
+    assert!(client.tools().is_empty());
+
+    client.refresh().unwrap();
+    let mut changes = client.changes();
+    let odd =
+        json!([tool(" "), tool("a\nb"), {"name": "c"}, {"title": "d"}, 7, tool("e"), tool("e")]);
+    server.list(odd).await;
+    changes.changed().await.unwrap();
+    let state = client.snapshot();
+    assert_eq!(state.tools.len(), 1);
+    assert_eq!(state.refused.len(), 6);
+    assert_eq!(&*state.refused[5].reason, "the server has two tools of this name");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_ends_right_after_its_start_is_tried_ever_more_slowly() {
+    let (_client, server, mut doorway) = connect(json!([])).await;
+    drop(server);
+    let mut waits = Vec::new();
+    for _ in 0..4 {
+        let begun = Instant::now();
+        let mut server = doorway.recv().await.unwrap();
+        waits.push(begun.elapsed().as_millis());
+        server.greet().await;
+        server.list(json!([])).await;
+    }
+    assert_eq!(waits, [500, 1000, 2000, 4000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn patience_without_end_is_no_trouble() {
+    let (client, mut server, _door) = connect_with(json!([tool("slow")]), |builder| {
+        builder.timeout(Duration::MAX).total_timeout(Duration::MAX)
+    })
+    .await;
+    let serve = async {
+        let open = server.expect("tools/call").await;
+        tokio::time::sleep(100_000 * SECOND).await;
+        server.answer(&open, done()).await;
+    };
+    let (output, ()) = tokio::join!(client.oneshot(call("slow")), serve);
+    assert_eq!(output.unwrap().joined_text(), "done");
+}

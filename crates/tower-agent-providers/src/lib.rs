@@ -8,7 +8,7 @@
 //! | --- | --- | --- |
 //! | [`anthropic`] | Anthropic, and servers of its messages | `anthropic` |
 //! | [`openai`] | any server of OpenAI's chat completions | `openai` (default) |
-//! | [`openai_responses`] | OpenAI's Responses | `openai-responses` (default) |
+//! | [`openai_responses`] | OpenAI's Responses | `openai-responses` |
 //!
 //! The flag `tls` (default) adds https: rustls with ring, and the certificates that the operating system trusts.
 //! It turns on reqwest's `rustls-no-provider`, which holds for the whole build: an application that makes reqwest clients

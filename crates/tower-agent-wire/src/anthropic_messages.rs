@@ -39,6 +39,7 @@
 //!   [`Opaque`](tower_agent_core::Part::Opaque), in streams as soon as they are whole.
 //! - The tokens of a prompt include those of the cache, as everywhere in the vocabulary; on the wire they stand apart.
 //! - `pause_turn` and reasons without a name stay what they are, as [`Other`](tower_agent_core::FinishReason::Other).
+//! - Ids of calls have the characters that the provider takes; others are replaced, in a call and its result alike.
 //! - `ping` is dropped, and so are fields beside `delta` in the deltas of a stream, of which there are none so far.
 //!
 //! [`ModelRequest::instructions`]: tower_agent_core::ModelRequest::instructions
@@ -49,6 +50,27 @@
 //! `anthropic` in each `extra`: `{"anthropic": {"cache_control": {"type": "ephemeral"}}}`. What stands there is sent
 //! whatever it is. Of the fields beside it, those that the provider is known to take are sent (`thinking`, `top_k` and
 //! `cache_control`, for some), and the rest is dropped by the rule [`Foreign`](crate::LossRule::Foreign).
+//!
+//! A prompt whose beginning is cached, and a model that thinks before it answers:
+//!
+//! ```
+//! use tower_agent_core::{Json, Message, ModelRequest, Part, Role, TextPart};
+//! use tower_agent_wire::anthropic_messages::encode_request;
+//!
+//! let mark = Json::from_text(r#"{"anthropic":{"cache_control":{"type":"ephemeral"}}}"#);
+//! let rules = Part::Text(TextPart { text: "A long text.".into(), extra: Some(mark) });
+//! let messages = vec![Message::new(Role::System, vec![rules]), Message::user("Hello")];
+//! let mut request = ModelRequest::new("claude-sonnet-4-5", messages);
+//! request.sampling.max_output_tokens = Some(4096);
+//! request.extra = Some(Json::from_text(r#"{"anthropic":{"thinking":{"type":"enabled","budget_tokens":2048}}}"#));
+//!
+//! let body = encode_request(&request)?;
+//! assert!(body.losses.is_empty());
+//! let text = std::str::from_utf8(&body.bytes)?;
+//! assert!(text.contains(r#"[{"type":"text","text":"A long text.","cache_control":{"type":"ephemeral"}}]"#));
+//! assert!(text.contains(r#""thinking":{"type":"enabled","budget_tokens":2048}"#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Errors
 //!

@@ -1,4 +1,12 @@
 //! What the codecs of all dialects have in common.
+#![cfg_attr(
+    not(all(
+        feature = "anthropic-messages",
+        feature = "openai-chat",
+        feature = "openai-responses"
+    )),
+    allow(dead_code, unused_imports, reason = "each dialect needs a part of it")
+)]
 
 mod error;
 mod flaw;
@@ -14,6 +22,6 @@ pub(crate) use self::{
     error::{broke, cut, header_text, refused, respond},
     flaw::{Flaw, cut_off},
     frame::frame,
-    losses::{Losses, is_foreign_alone, is_foreign_tool},
+    losses::{Losses, is_foreign_alone, is_foreign_tool, is_spelling},
     schema::schema_text,
 };

@@ -34,30 +34,32 @@ pub enum LossRule {
     PartInReply,
     /// Fields in an `extra` that this place of the dialect cannot carry.
     Extra,
-    /// Reasoning goes back only to the provider that it came from, and that signed or encrypted it.
-    Reasoning,
-    /// Why the model stopped, in a word that the dialect does not have; it says "completed" instead.
-    FinishReason,
-    /// An event of another dialect.
-    Event,
     /// An `extra` or an opaque part that is not the JSON it should be.
     NotJson,
     /// A field or a part that only another dialect knows.
     Foreign,
     /// Media of a kind that the dialect does not take; a note that names the kind was sent in its place.
     Media,
+    /// Reasoning that another model did; the provider takes back only what it signed itself.
+    UnsignedReasoning,
     /// Arguments that are no JSON object; their text was sent inside one.
     Arguments,
+    /// An id of a call with characters that the dialect does not take; others were sent in their place.
+    CallId,
     /// An operator's message that stood between others; it was sent before them.
     Moved,
     /// The name of a speaker.
     Name,
+    /// The flag that a call failed; the text of its result must say so.
+    ErrorFlag,
     /// A sampling parameter that the dialect does not have, or not so large.
     Parameter,
     /// The form of the answer.
     OutputFormat,
     /// The dialect asks for a token limit where the request had none; a default was sent.
     MaxTokens,
+    /// Why the model stopped, in a word that the dialect does not have; it says that all was said.
+    FinishReason,
 }
 
 impl LossRule {
@@ -69,18 +71,19 @@ impl LossRule {
             Self::MediaSource => "media_source",
             Self::PartInReply => "part_in_reply",
             Self::Extra => "extra",
-            Self::Reasoning => "reasoning",
-            Self::FinishReason => "finish_reason",
-            Self::Event => "event",
             Self::NotJson => "not_json",
             Self::Foreign => "foreign",
             Self::Media => "media",
+            Self::UnsignedReasoning => "unsigned_reasoning",
             Self::Arguments => "arguments",
+            Self::CallId => "call_id",
             Self::Moved => "moved",
             Self::Name => "name",
+            Self::ErrorFlag => "error_flag",
             Self::Parameter => "parameter",
             Self::OutputFormat => "output_format",
             Self::MaxTokens => "max_tokens",
+            Self::FinishReason => "finish_reason",
         }
     }
 }

@@ -56,8 +56,8 @@
 //! - A message has one text, one reasoning and a list of calls, in this order. `reasoning_content`, or `reasoning`
 //!   where a server calls it so, is a part [`Reasoning`](tower_agent_core::Part::Reasoning).
 //! - Each [`ToolResult`](tower_agent_core::Part::ToolResult) is a message of its own, before the rest of its message.
-//!   It carries only text; the flag [`is_error`](tower_agent_core::ToolResultPart::is_error) has no place, so the text
-//!   must say that the call failed.
+//!   It carries only text; the flag [`is_error`](tower_agent_core::ToolResultPart::is_error) has no place, which is
+//!   noted, so the text must say that the call failed.
 //! - Of a tool's spec the model gets name, description, input schema and `extra`; the rest is for layers and hosts.
 //! - A reply is its first choice. Further ones stay in [`Reply::extra`](tower_agent_core::Reply::extra) under `choices`.
 //! - The superseded `functions` and `function_call` stay in `extra`; they are no tools here.

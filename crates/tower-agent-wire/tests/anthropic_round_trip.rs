@@ -307,6 +307,27 @@ fn what_a_request_cannot_say_is_dropped_by_rule_and_place() {
 }
 
 #[test]
+fn an_id_that_the_provider_does_not_take_is_made_fit_and_stays_that_of_its_call() {
+    let mut messages = vec![Message::user("go")];
+    for id in ["functions.f:0", ""] {
+        let call = Part::ToolCall(ToolCallPart::new(id, "f", "{}"));
+        messages.push(Message::new(Role::Assistant, vec![call]));
+        let output = ToolOutput::text("x");
+        messages.push(Message::tool_result(ToolResultPart::new(
+            CallId::from(id),
+            "f".into(),
+            &output,
+        )));
+    }
+    let (losses, body) = lossy(&with_limit(messages));
+    assert_eq!(losses, (1..=4).map(|at| format!("call_id at messages[{at}]")).collect::<Vec<_>>());
+    for (at, id) in [(1, "functions_f_0"), (3, "_")] {
+        assert_eq!(body["messages"][at]["content"][0]["id"], id);
+        assert_eq!(body["messages"][at + 1]["content"][0]["tool_use_id"], id);
+    }
+}
+
+#[test]
 fn what_a_reply_cannot_carry_is_named() {
     let image = Media {
         source: MediaSource::Url("https://example.com/a.png".into()),

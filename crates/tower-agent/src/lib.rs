@@ -34,7 +34,7 @@
 //! #     };
 //! #     Ok::<_, Error>(ModelResponse::full(Reply::new(message)))
 //! # });
-//! // Any `Service<ModelRequest>`: tower-agent-providers has one for OpenAI-compatible endpoints.
+//! // Any `Service<ModelRequest>`: tower-agent-providers has some over HTTP.
 //! let model = ServiceBuilder::new().layer(metrics.clone()).concurrency_limit(4).service(model);
 //! let agent = Agent::builder("reader", model).tools(tools).build();
 //!

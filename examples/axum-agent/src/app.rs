@@ -9,12 +9,15 @@ use tower_agent::{
     Agent, AllowListLayer, BoxModelService, Description, MetricsLayer, ModelRequest, Secret, Str,
 };
 use tower_agent_axum::{
-    Models, chat_router, health_router, metrics_router, responses_router, run_router, stack_router,
+    Models, chat_router, health_router, messages_router, metrics_router, responses_router,
+    run_router, stack_router,
 };
-use tower_agent_providers::OpenAi;
+use tower_agent_providers::{
+    Anthropic, OpenAi, OpenAiResponses, anthropic, openai, openai_responses,
+};
 
 use crate::{
-    args::{Model, Options},
+    args::{Api, Model, Options},
     demo::{self, Demo},
     folder::Folder,
     page, stacks, tools,
@@ -56,7 +59,8 @@ pub(crate) fn app(options: &Options) -> Result<Router, Box<dyn Error>> {
     let routes = page::router()
         .merge(run_router(run.clone()).name(name))
         .merge(chat_router().models(models.clone()))
-        .merge(responses_router().models(models))
+        .merge(responses_router().models(models.clone()))
+        .merge(messages_router().models(models))
         .merge(stack_router(built))
         .merge(metrics_router(move || metrics.registry().snapshot().to_prometheus()))
         .merge(health_router().ready("agent", run));
@@ -70,14 +74,29 @@ fn open(options: &Options) -> io::Result<Folder> {
 }
 
 fn provider(model: &Model) -> Result<(&str, BoxModelService), Box<dyn Error>> {
-    let Model::Remote { base_url, name } = model else {
+    let Model::Remote { base_url, name, api } = model else {
         return Ok((demo::NAME, stacks::provider(Demo::new())));
     };
-    let mut server = OpenAi::builder(base_url.as_str());
-    if let Ok(key) = std::env::var("OPENAI_API_KEY") {
-        server = server.api_key(Secret::from(key));
-    }
-    Ok((name, stacks::provider(server.build()?)))
+    let key = |variable| std::env::var(variable).ok().map(Secret::from);
+    let provider = match api {
+        Api::OpenAi => {
+            let server = OpenAi::builder(base_url.as_str());
+            let key = key("OPENAI_API_KEY");
+            stacks::provider(key.into_iter().fold(server, openai::Builder::api_key).build()?)
+        }
+        Api::Responses => {
+            let server = OpenAiResponses::builder(base_url.as_str()).store(false);
+            let key = key("OPENAI_API_KEY");
+            let server = key.into_iter().fold(server, openai_responses::Builder::api_key);
+            stacks::provider(server.build()?)
+        }
+        Api::Anthropic => {
+            let server = Anthropic::builder(base_url.as_str());
+            let key = key("ANTHROPIC_API_KEY");
+            stacks::provider(key.into_iter().fold(server, anthropic::Builder::api_key).build()?)
+        }
+    };
+    Ok((name, provider))
 }
 
 /// The model under the name that its provider knows.

@@ -8,13 +8,14 @@ use lexopt::{Arg, Parser, ValueExt};
 pub(crate) const HELP: &str = "\
 An agent that reads one folder, hosted in axum, with a page to chat with it.
 
-Usage: axum-agent [--addr ADDR] [--root DIR] [--base-url URL --model NAME]
+Usage: axum-agent [--addr ADDR] [--root DIR] [--base-url URL --model NAME [--api API]]
 
   --addr ADDR      where to listen; port 0 takes any free port [default: 127.0.0.1:3000]
   --root DIR       the folder that the tools may look into [default: the sample folder]
-  --base-url URL   an endpoint that speaks OpenAI's chat completions, such as https://api.openai.com/v1;
-                   its key is taken from OPENAI_API_KEY [default: the built-in demo model]
+  --base-url URL   an endpoint of a provider, such as https://api.openai.com/v1 [default: the built-in demo model]
   --model NAME     the model to ask for; goes with --base-url
+  --api API        what the endpoint speaks: openai (chat completions) or responses, whose key is taken from
+                   OPENAI_API_KEY, or anthropic (messages; from ANTHROPIC_API_KEY) [default: openai]
   --help           print this
 
 RUST_LOG sets what is logged, such as RUST_LOG=debug.
@@ -38,7 +39,16 @@ pub(crate) struct Options {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Model {
     Demo,
-    Remote { base_url: String, name: String },
+    Remote { base_url: String, name: String, api: Api },
+}
+
+/// What an endpoint speaks.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Api {
+    #[default]
+    OpenAi,
+    Responses,
+    Anthropic,
 }
 
 /// A flag that cannot be understood.
@@ -50,30 +60,53 @@ impl Args {
         let mut parser = Parser::from_args(args);
         let mut addr = SocketAddr::from(([127, 0, 0, 1], 3000));
         let mut root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/sample"));
-        let (mut base_url, mut model) = (None, None);
+        let (mut base_url, mut model, mut api) = (None, None, None);
         while let Some(arg) = parser.next()? {
             match arg {
                 Arg::Long("addr") => addr = address(parser.value()?)?,
                 Arg::Long("root") => root = parser.value()?.into(),
                 Arg::Long("base-url") => base_url = Some(parser.value()?.string()?),
                 Arg::Long("model") => model = Some(parser.value()?.string()?),
+                Arg::Long("api") => api = Some(Api::parse(&parser.value()?.string()?)?),
                 Arg::Long("help") | Arg::Short('h') => return Ok(Self::Help),
                 other => return Err(other.unexpected().into()),
             }
         }
-        Ok(Self::Serve(Options { addr, root, model: Model::chosen(base_url, model)? }))
+        Ok(Self::Serve(Options { addr, root, model: Model::chosen(base_url, model, api)? }))
     }
 }
 
 impl Model {
-    fn chosen(base_url: Option<String>, name: Option<String>) -> Result<Self, UsageError> {
+    fn chosen(
+        base_url: Option<String>,
+        name: Option<String>,
+        api: Option<Api>,
+    ) -> Result<Self, UsageError> {
         match (base_url, name) {
-            (Some(base_url), Some(name)) => Ok(Self::Remote { base_url, name }),
+            (Some(base_url), Some(name)) => {
+                Ok(Self::Remote { base_url, name, api: api.unwrap_or_default() })
+            }
+            (None, _) if api.is_some() => {
+                Err(UsageError("--api needs --base-url URL as well".to_owned()))
+            }
             (Some(_), None) => Err(UsageError("--base-url needs --model NAME as well".to_owned())),
             (None, Some(name)) if name != crate::demo::NAME => {
                 Err(UsageError(format!("--model {name} needs --base-url URL as well")))
             }
             (None, _) => Ok(Self::Demo),
+        }
+    }
+}
+
+impl Api {
+    fn parse(name: &str) -> Result<Self, UsageError> {
+        match name {
+            "openai" => Ok(Self::OpenAi),
+            "responses" => Ok(Self::Responses),
+            "anthropic" => Ok(Self::Anthropic),
+            other => Err(UsageError(format!(
+                "--api {other:?} is none of openai, responses and anthropic"
+            ))),
         }
     }
 }
@@ -101,7 +134,7 @@ impl std::error::Error for UsageError {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Args, Model, Options};
+    use super::{Api, Args, Model, Options};
 
     fn parse(args: &[&str]) -> Result<Args, String> {
         Args::parse(args.iter().map(Into::into)).map_err(|error| error.to_string())
@@ -134,8 +167,11 @@ mod tests {
         ]);
         assert_eq!(options.addr.to_string(), "[::1]:0");
         assert_eq!(options.root.to_str(), Some("/tmp"));
-        let remote = Model::Remote { base_url: "http://localhost:1/v1".into(), name: "m".into() };
-        assert_eq!(options.model, remote);
+        let remote =
+            |api| Model::Remote { base_url: "http://localhost:1/v1".into(), name: "m".into(), api };
+        assert_eq!(options.model, remote(Api::OpenAi));
+        let far = ["--base-url", "http://localhost:1/v1", "--model", "m", "--api", "anthropic"];
+        assert_eq!(self::options(&far).model, remote(Api::Anthropic));
         assert_eq!(parse(&["--help"]).unwrap(), Args::Help);
     }
 
@@ -148,6 +184,8 @@ mod tests {
             (&["serve"], "serve"),
             (&["--base-url", "http://localhost"], "needs --model"),
             (&["--model", "large"], "needs --base-url"),
+            (&["--api", "anthropic"], "needs --base-url"),
+            (&["--api", "gopher"], "none of openai, responses and anthropic"),
         ];
         for (args, expected) in cases {
             let error = parse(args).unwrap_err();

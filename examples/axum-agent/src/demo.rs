@@ -45,6 +45,7 @@ impl Demo {
             Next::Say(text) => {
                 vec![Part::text(answer::in_form(text, request.output.as_ref()))]
             }
+            Next::Think => vec![answer::thought(), Part::text("I have thought about it.")],
             Next::Ask(wishes) => calls(&wishes, request.messages.len()),
             Next::Fail => return Err(failure()),
             Next::BreakOff if request.stream => return Ok(self.break_off()),
@@ -97,6 +98,7 @@ impl Service<ModelRequest> for Demo {
 
 enum Next {
     Say(String),
+    Think,
     Ask(Vec<Wish>),
     Fail,
     BreakOff,
@@ -119,6 +121,8 @@ fn decide(request: &ModelRequest) -> Next {
         Plan::Help => Next::Say(answer::help()),
         Plan::Puzzled => Next::Say(answer::puzzled()),
         Plan::Count(last) => Next::Say(answer::count(last)),
+        Plan::Think => Next::Think,
+        Plan::Recall => Next::Say(answer::recalled(messages)),
         Plan::Fail => Next::Fail,
         Plan::BreakOff => Next::BreakOff,
     }

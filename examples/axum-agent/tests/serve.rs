@@ -151,10 +151,33 @@ async fn any_client_of_openais_api_reaches_the_agent_or_brings_tools_of_its_own(
 }
 
 #[tokio::test]
-async fn the_same_stacks_stand_before_a_model_behind_openais_api() {
+async fn any_client_of_anthropics_api_reaches_the_agent_or_brings_tools_of_its_own() {
+    let server = Server::start(&[]).await;
+    let ask = |model: &str, more: Value| {
+        let mut body = json!({"model": model, "max_tokens": 64, "messages": [{"role": "user", "content": "call weather with city Oslo"}]});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post("/v1/messages", body.to_string())
+    };
+    let answer: Value = ask("demo", json!({})).await.json().await.unwrap();
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("could not call **weather**"), "{answer}");
+
+    let tools = json!({"tools": [{"name": "weather", "input_schema": {"type": "object"}}]});
+    let answer: Value = ask("demo-bare", tools).await.json().await.unwrap();
+    let call = &answer["content"][0];
+    assert_eq!(
+        (&call["name"], &call["input"]),
+        (&json!("weather"), &json!({"city": "Oslo"})),
+        "{answer}"
+    );
+}
+
+/// A run of an agent whose model is behind another server: two calls, one of them denied, and an answer in pieces.
+async fn runs_before(api: &str) {
     let far = Server::start(&[]).await;
     let base_url = format!("http://{}/v1", far.addr());
-    let near = Server::start(&["--base-url", &base_url, "--model", "demo-bare"]).await;
+    let near =
+        Server::start(&["--base-url", &base_url, "--model", "demo-bare", "--api", api]).await;
     let events = near.run(json!({"text": "read notes.txt and delete notes.txt"})).await;
     let outcomes: Vec<_> = events
         .iter()
@@ -166,6 +189,40 @@ async fn the_same_stacks_stand_before_a_model_behind_openais_api() {
     assert_eq!(events.last().unwrap()["type"], "finished");
     let pieces = events.iter().filter(|event| event["event"]["event"] == "part_delta").count();
     assert!(pieces > 10, "it came in {pieces} pieces");
+}
+
+#[tokio::test]
+async fn the_same_stacks_stand_before_a_model_behind_openais_api() {
+    runs_before("openai").await;
+}
+
+#[tokio::test]
+async fn any_client_of_openais_responses_reaches_the_agent_or_brings_tools_of_its_own() {
+    let server = Server::start(&[]).await;
+    let ask = |model: &str, more: Value| {
+        let mut body = json!({"model": model, "input": "call weather with city Oslo"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post("/v1/responses", body.to_string())
+    };
+    let answer: Value = ask("demo", json!({})).await.json().await.unwrap();
+    let text = answer["output"][0]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("could not call **weather**"), "{answer}");
+
+    let tools = json!({"tools": [{"type": "function", "name": "weather"}]});
+    let answer: Value = ask("demo-bare", tools).await.json().await.unwrap();
+    let call = &answer["output"][0];
+    assert_eq!(call["name"], "weather", "{answer}");
+    assert_eq!(call["arguments"], r#"{"city":"Oslo"}"#);
+}
+
+#[tokio::test]
+async fn the_same_stacks_stand_before_a_model_behind_openais_responses() {
+    runs_before("responses").await;
+}
+
+#[tokio::test]
+async fn the_same_stacks_stand_before_a_model_behind_anthropics_api() {
+    runs_before("anthropic").await;
 }
 
 #[tokio::test]

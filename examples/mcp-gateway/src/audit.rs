@@ -36,6 +36,11 @@ impl Audit {
         Ok(Self { file: Arc::new(file), settings: settings.clone() })
     }
 
+    /// What writes nowhere, to show where it would stand.
+    pub(crate) fn nowhere(settings: &config::Audit) -> Self {
+        Self { file: Arc::new(AuditFile::nowhere()), settings: settings.clone() }
+    }
+
     /// The same file with other settings, if it is the same file.
     pub(crate) fn with(&self, settings: &config::Audit) -> Option<Self> {
         let is_same = self.settings.file == settings.file;

@@ -31,6 +31,10 @@ pub(crate) async fn check(plan: &Plan, out: &mut impl Write) -> Result<bool, Box
     let clients: Vec<_> = connected.iter().flatten().cloned().collect();
     let entries = offer(plan, &clients)?.entries;
     let mut is_well = true;
+    if let Some(folder) = missing_folder(plan) {
+        writeln!(out, "audit: there is no folder {}\n", folder.display())?;
+        is_well = false;
+    }
     for (server, client) in servers.iter().zip(&connected) {
         is_well &= match client {
             Ok(client) => print_server(client, &entries, out)?,
@@ -46,6 +50,12 @@ pub(crate) async fn check(plan: &Plan, out: &mut impl Write) -> Result<bool, Box
     }
     writeln!(out, "{}", if is_well { "all is well" } else { "not all is well" })?;
     Ok(is_well)
+}
+
+/// The folder of the audit file, if it is not there.
+fn missing_folder(plan: &Plan) -> Option<&Path> {
+    let folder = plan.config.audit.as_ref()?.file.parent()?;
+    (!folder.as_os_str().is_empty() && !folder.is_dir()).then_some(folder)
 }
 
 fn print_server(client: &McpClient, entries: &[Entry], out: &mut impl Write) -> io::Result<bool> {

@@ -29,6 +29,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     args::{Args, HELP, Options, Task},
+    audit::Audit,
     config::{Config, ConfigError},
     http::Guard,
     keeper::Keeper,
@@ -65,11 +66,15 @@ async fn main() -> ExitCode {
 async fn run(options: Options) -> Result<ExitCode, BoxError> {
     let watch = Watch::new(&options.config);
     let config = Config::read(&options.config)?;
-    let audit = config.audit.as_ref().map(keeper::open).transpose()?;
-    let plan = Plan { config, metrics: MetricsLayer::new(), audit };
-    let (mut out, is_serving) =
-        (io::stdout(), matches!(options.task, Task::Stdio | Task::Http { .. }));
+    let is_serving = matches!(options.task, Task::Stdio | Task::Http { .. });
     log(if is_serving { "info,rmcp=warn" } else { "off" });
+    let audit = match &config.audit {
+        Some(settings) if is_serving => Some(keeper::open(settings)?),
+        Some(settings) => Some(Audit::nowhere(settings)),
+        None => None,
+    };
+    let plan = Plan { config, metrics: MetricsLayer::new(), audit };
+    let mut out = io::stdout();
     match options.task {
         Task::Stdio => stdio(plan, watch).await?,
         Task::Http { addr, token } => http(addr, token, plan, watch).await?,

@@ -12,23 +12,44 @@ use serde::Serialize;
 use super::Catalogue;
 use crate::ApiError;
 
+/// What clients of either dialect look for.
 #[derive(Serialize)]
 struct Model<'a> {
     id: &'a str,
     object: &'static str,
     created: u64,
     owned_by: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    display_name: &'a str,
+    created_at: &'static str,
+    lifecycle: &'static str,
 }
+
+/// What stands for a date that is not known.
+const EPOCH: &str = "1970-01-01T00:00:00Z";
 
 #[derive(Serialize)]
 struct List<'a> {
     object: &'static str,
     data: Vec<Model<'a>>,
+    has_more: bool,
+    first_id: Option<&'a str>,
+    last_id: Option<&'a str>,
 }
 
 impl<'a> Model<'a> {
     fn of(catalogue: &Catalogue, id: &'a str) -> Self {
-        Self { id, object: "model", created: catalogue.created, owned_by: "tower-agent" }
+        Self {
+            id,
+            object: "model",
+            created: catalogue.created,
+            owned_by: "tower-agent",
+            kind: "model",
+            display_name: id,
+            created_at: EPOCH,
+            lifecycle: "active",
+        }
     }
 }
 
@@ -42,8 +63,10 @@ pub(super) async fn list(State(catalogue): State<Arc<Catalogue>>, request: Reque
     if let Err(refusal) = catalogue.host.options.identify.find(request.into_parts().0).await {
         return refusal;
     }
-    let data = catalogue.host.models.ids().map(|id| Model::of(&catalogue, id)).collect();
-    json(&List { object: "list", data })
+    let data: Vec<_> = catalogue.host.models.ids().map(|id| Model::of(&catalogue, id)).collect();
+    let (first_id, last_id) =
+        (data.first().map(|model| model.id), data.last().map(|model| model.id));
+    json(&List { object: "list", has_more: false, first_id, last_id, data })
 }
 
 pub(super) async fn one(

@@ -335,6 +335,16 @@ async fn bad_input_is_answered_in_the_dialects_shape_and_asks_nobody() {
 }
 
 #[tokio::test]
+async fn half_a_conversation_is_refused_with_the_code_that_clients_know() {
+    let thread = json!({"thread": {"type": "continue", "previous_message_id": "msg_1"}});
+    let answer = ask(&app(hello), messages("demo", thread)).await;
+    assert_eq!(answer.status, 400);
+    assert_eq!(error(&answer)["details"], json!({"error_code": "thread_unsupported_request"}));
+    let none = ask(&app(hello), messages("demo", json!({"thread": null}))).await;
+    assert_eq!(none.status, 200);
+}
+
+#[tokio::test]
 async fn whoever_refuses_it_is_in_the_dialects_shape() {
     let app: Router = messages_router()
         .model("demo", Asked::default().model(hello))
@@ -406,7 +416,8 @@ async fn what_a_provider_says_about_the_request_reaches_the_client() {
         Err(anthropic_messages::decode_error(StatusCode::BAD_REQUEST, &HeaderMap::new(), body))
     });
     let answer = ask(&app, messages("demo", json!({}))).await;
-    let expected = json!({"type": "invalid_request_error", "message": "prompt is too long"});
+    let expected = json!({"type": "invalid_request_error", "message": "prompt is too long",
+        "details": {"error_code": "upstream_rejected"}});
     assert_eq!((answer.status.as_u16(), error(&answer)), (400, expected));
 }
 
@@ -448,4 +459,7 @@ async fn one_set_of_models_is_served_in_both_dialects() {
     assert_eq!((asked.count(), seen.count()), (4, 2));
     let list = ask(&app, Request::get("/v1/models").body(Body::empty()).unwrap()).await.json();
     assert_eq!(list["data"].as_array().unwrap().len(), 2);
+    let model = &list["data"][0];
+    assert_eq!((&model["type"], &model["display_name"]), (&json!("model"), &json!("demo")));
+    assert_eq!((&list["has_more"], &list["last_id"]), (&json!(false), &json!("helper")));
 }

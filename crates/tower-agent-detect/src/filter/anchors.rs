@@ -124,8 +124,11 @@ impl Anchors {
         if numbers {
             numbers::each(|bytes, digits| {
                 let (here, behind) = if digits { (DIGITS, DIGITS) } else { (HEX, HEX_BEHIND) };
-                made.enter(here, pattern(&bytes, &Around::ANYTHING, 0));
-                made.enter(behind, pattern(&bytes, &Around::ANYTHING, -1));
+                let [first, second, third] = bytes.map(class::bit);
+                for [fourth, fifth] in numbers::behind(bytes, digits) {
+                    made.enter(here, [first, second, third, fourth, fifth]);
+                    made.enter(behind, [ANY, first, second, third, fourth]);
+                }
             });
         }
         Self {

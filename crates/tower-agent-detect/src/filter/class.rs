@@ -20,7 +20,7 @@ pub(super) type Window = u16;
 pub(super) const fn class(byte: u8) -> u8 {
     let high = byte & 0x1f;
     let low = 27 + (byte.saturating_sub(0x20) >> 3 & 3) + (byte == b'-') as u8;
-    let class = if byte & 0x40 == 0 { low } else { high };
+    let class = if byte.wrapping_sub(0x40) < 0x40 { high } else { low };
     if byte.wrapping_sub(b'0') < 10 { 0 } else { class }
 }
 

@@ -1,5 +1,8 @@
 //! What a number may begin with.
 
+use super::class::{self, ANY, Classes};
+use crate::text::is_word;
+
 /// What a byte may be in a number, a bit for each.
 #[expect(
     clippy::indexing_slicing,
@@ -46,6 +49,28 @@ pub(super) fn kinds(bytes: [u8; 3]) -> (bool, bool) {
         | is(HEX_DIGIT, COLON, COLON)
         | is(COLON, COLON, HEX_DIGIT);
     (is(DIGIT, BETWEEN, DIGIT), hex)
+}
+
+/// What may follow such bytes, in pairs, if they are the beginning of a number that is worth a look: one that is over by
+/// then is too short for anything.
+pub(super) fn behind([first, second, third]: [u8; 3], digits: bool) -> [[Classes; 2]; 2] {
+    let all = |such: fn(u8) -> bool| {
+        (0..=u8::MAX).filter(|byte| such(*byte)).fold(0, |set, byte| set | class::bit(byte))
+    };
+    let hex = all(|byte| byte.is_ascii_hexdigit());
+    // With two colons in a row, an address may be as short as that.
+    if second == b':' && (first == b':' || third == b':') {
+        let border = all(|byte| !is_word(byte));
+        return [[hex, hex | border], [border, ANY]];
+    }
+    // Behind the end of a text, zeros are searched.
+    let between =
+        if digits { all(|byte| part(byte) & BETWEEN != 0) } else { all(is_hex_separator) };
+    [[hex | between | class::bit(0); 2]; 2]
+}
+
+const fn is_hex_separator(byte: u8) -> bool {
+    matches!(byte, b':' | b'-' | b'.')
 }
 
 /// Calls `each` with one of each class of such bytes, and with whether they are digits.

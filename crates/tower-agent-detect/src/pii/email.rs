@@ -125,6 +125,8 @@ fn is_no_mailbox(text: &Text<'_>, start: usize, at: usize, end: usize) -> bool {
         || is_image
         || is_algorithm(local, domain)
         || is_message(text, start, local)
+        // A password of a single letter, or the end of a path.
+        || local.len() == 1 && matches!(back(text, start), b':' | b'/')
         || is_login(text, start)
 }
 

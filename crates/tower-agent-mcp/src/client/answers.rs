@@ -1,5 +1,6 @@
-use serde_json::{Map, Value};
-use tower_agent_core::{Error, Json, JsonError, Suspension};
+use tower_agent_core::{Json, JsonError, Suspension};
+
+use crate::convert::from_mcp;
 
 /// The `_meta` that goes with a call: an object in the extensions of its context. The protocol's own keys are set by
 /// the client.
@@ -11,7 +12,7 @@ pub struct RequestMeta(pub Json);
 /// new call with the same name and arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answers {
-    state: Option<Value>,
+    state: Option<Json>,
     responses: Json,
 }
 
@@ -19,20 +20,16 @@ impl Answers {
     /// Answers to a suspended call: an object with an answer for each key of its `inputRequests`.
     ///
     /// # Errors
-    /// When the suspension holds no JSON.
+    /// When the answers are no JSON.
     pub fn new(suspension: &Suspension, responses: impl Into<Json>) -> Result<Self, JsonError> {
-        let state = match &suspension.request {
-            Some(request) => request.value()?.get("requestState").cloned(),
-            None => None,
-        };
-        Ok(Self { state, responses: responses.into() })
+        let responses = responses.into();
+        responses.check()?;
+        let state = suspension.request.as_ref().and_then(from_mcp::request_state);
+        Ok(Self { state, responses })
     }
 
-    pub(crate) fn put(&self, params: &mut Map<String, Value>) -> Result<(), Error> {
-        params.insert("inputResponses".to_owned(), self.responses.value()?.clone());
-        if let Some(state) = &self.state {
-            params.insert("requestState".to_owned(), state.clone());
-        }
-        Ok(())
+    pub(crate) fn put(&self, params: &mut Vec<(&'static str, Json)>) {
+        params.push(("inputResponses", self.responses.clone()));
+        params.extend(self.state.clone().map(|state| ("requestState", state)));
     }
 }

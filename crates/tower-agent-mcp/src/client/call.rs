@@ -1,9 +1,7 @@
 //! A call of a tool.
 
-use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, CustomRequest, RequestMetaObject,
-};
-use serde_json::{Map, Value};
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, CustomRequest};
+use serde_json::Value;
 use tower_agent_core::{
     CancellationToken, Denial, Effect, Error, ErrorKind, Json, Operation, Str, ToolCall, ToolOutput,
 };
@@ -19,12 +17,11 @@ pub(crate) async fn run(shared: &Shared, call: ToolCall) -> Result<ToolOutput, E
     }
     let link = shared.link()?;
     let request = request(&call)?;
-    let meta = meta(&call)?;
     let patience = shared.patience(call.ctx.deadline());
     let listener = call.ctx.extensions.get::<OnProgress>();
     let cancellation: &CancellationToken = call.ctx.cancellation();
     let reply = link
-        .ask(request, meta, patience, cancellation, |report| {
+        .ask(request, patience, cancellation, |report| {
             let progress = Progress {
                 call: call.id.clone(),
                 tool: call.name.clone(),
@@ -56,9 +53,8 @@ pub(crate) async fn ask(shared: &Shared, method: String, params: &Json) -> Resul
     let mut request = CustomRequest::new(method, Some(value.clone()));
     request.extensions.insert(Raw::default());
     let link = shared.link()?;
-    let (meta, patience) = (RequestMetaObject::new(), shared.patience(None));
-    let never = CancellationToken::new();
-    link.ask(ClientRequest::CustomRequest(request), meta, patience, &never, |_| {}).await
+    let (patience, never) = (shared.patience(None), CancellationToken::new());
+    link.ask(ClientRequest::CustomRequest(request), patience, &never, |_| {}).await
 }
 
 /// What needs no server: a tool that is not there, and arguments that no tool takes.
@@ -100,30 +96,23 @@ fn refused(call: &ToolCall, kind: ErrorKind, text: String) -> ToolOutput {
 }
 
 fn request(call: &ToolCall) -> Result<ClientRequest, Error> {
-    let mut params = Map::new();
-    params.insert("name".to_owned(), Value::from(call.name.as_str()));
-    params.insert("arguments".to_owned(), call.arguments.value()?.clone());
+    // The library looks into the arguments too, as some of them go into headers of HTTP.
+    let mut params = CallToolRequestParams::new(call.name.to_string());
+    params.arguments = call.arguments.value()?.as_object().cloned();
+    let mut raw = Raw { params: vec![("arguments", call.arguments.clone())], meta: None };
     if let Some(answers) = call.ctx.extensions.get::<Answers>() {
-        answers.put(&mut params)?;
+        answers.put(&mut raw.params);
     }
-    let params: CallToolRequestParams = serde_json::from_value(Value::Object(params))
-        .map_err(|error| unusable("the answers do not fit the protocol", error))?;
-    let mut request = CallToolRequest::new(params);
-    request.extensions.insert(Raw { arguments: Some(call.arguments.clone()) });
-    Ok(ClientRequest::CallToolRequest(request))
-}
-
-fn meta(call: &ToolCall) -> Result<RequestMetaObject, Error> {
-    match call.ctx.extensions.get::<RequestMeta>() {
-        None => Ok(RequestMetaObject::new()),
-        Some(RequestMeta(json)) => {
-            json.read().map_err(|error| unusable("the `_meta` of the call is no object", error))
+    if let Some(RequestMeta(meta)) = call.ctx.extensions.get() {
+        if !meta.value().is_ok_and(Value::is_object) {
+            let what = "the `_meta` of the call is no JSON object";
+            return Err(fault::error(ErrorKind::Other, what).with_effect(Effect::NotStarted));
         }
+        raw.meta = Some(meta.clone());
     }
-}
-
-fn unusable(what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    fault::error(ErrorKind::Other, what).with_effect(Effect::NotStarted).with_source(error)
+    let mut request = CallToolRequest::new(params);
+    request.extensions.insert(raw);
+    Ok(ClientRequest::CallToolRequest(request))
 }
 
 fn read(shared: &Shared, call: &ToolCall, reply: &Json) -> Result<ToolOutput, Error> {

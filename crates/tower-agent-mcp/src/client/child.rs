@@ -1,11 +1,5 @@
 use std::{
-    collections::{BTreeMap, VecDeque},
-    env,
-    ffi::OsString,
-    fmt, io,
-    path::PathBuf,
-    process::Stdio,
-    sync::{Arc, Mutex, PoisonError},
+    collections::BTreeMap, env, ffi::OsString, fmt, io, path::PathBuf, process::Stdio,
     time::Duration,
 };
 
@@ -15,14 +9,10 @@ use rmcp::{
     model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
     transport::Transport,
 };
-use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    process::{ChildStderr, ChildStdout, Command},
-    task::JoinSet,
-};
+use tokio::process::{ChildStdout, Command};
 use tower_agent_core::Str;
 
-use super::lines::Lines;
+use super::{lines::Lines, stderr::Stderr};
 
 /// What a program needs to find its files and speak the user's language; none of it is secret.
 const ENVIRONMENT: &[&str] = &[
@@ -51,16 +41,13 @@ const ENVIRONMENT: &[&str] = &[
     "USERNAME",
     "USERPROFILE",
 ];
-/// How much of what a server last said on standard error is kept for the report of its end.
-const LAST_WORDS: usize = 8;
-const LONGEST_LINE: u64 = 16 << 10;
 
 /// A server that is a program, spoken to over its standard input and output.
 ///
 /// It gets a small environment (`PATH`, `HOME`, the locale and their like) and nothing of this process's beyond it, so
 /// that keys stay here; see [`env`](Self::env) and [`inherit_env`](Self::inherit_env). What it writes to standard error goes to
-/// `tracing`, at `INFO`, with the target `tower_agent_mcp::stderr`. It is killed with all that it started when
-/// the client is dropped.
+/// `tracing`, at `INFO`, with the target `tower_agent_mcp::stderr`. When the client is dropped its input is closed, and
+/// what has not ended after its [grace](Self::grace) is killed, on Unix with all that it started.
 ///
 /// ```
 /// use tower_agent_mcp::client::Child;
@@ -136,7 +123,7 @@ impl Child {
         self
     }
 
-    pub(crate) fn spawn(&self, server: &Str, max: usize) -> io::Result<Running> {
+    pub(crate) fn spawn(&self, server: &Str, max: usize) -> io::Result<(Running, Stderr)> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).env_clear().envs(&self.env).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -151,16 +138,8 @@ impl Child {
         let stdin = process.child.stdin().take().ok_or_else(missing)?;
         let stdout = process.child.stdout().take().ok_or_else(missing)?;
         let stderr = process.child.stderr().take().ok_or_else(missing)?;
-        let last_words = LastWords::default();
-        let mut stderr_reader = JoinSet::new();
-        stderr_reader.spawn(last_words.clone().listen(server.clone(), stderr));
-        Ok(Running {
-            lines: Lines::new(stdout, stdin, max),
-            process,
-            last_words,
-            stderr: stderr_reader,
-            grace: self.grace,
-        })
+        let lines = Lines::new(stdout, stdin, max);
+        Ok((Running { lines, process, grace: self.grace }, Stderr::new(server.clone(), stderr)))
     }
 }
 
@@ -173,47 +152,6 @@ impl fmt::Debug for Child {
             .field("env", &self.env.keys().collect::<Vec<_>>())
             .field("directory", &self.directory)
             .finish_non_exhaustive()
-    }
-}
-
-/// The last lines of standard error.
-#[derive(Clone, Default)]
-pub(crate) struct LastWords(Arc<Mutex<VecDeque<String>>>);
-
-impl LastWords {
-    async fn listen(self, server: Str, stderr: ChildStderr) {
-        use tokio::io::AsyncReadExt;
-
-        let mut stderr = BufReader::new(stderr);
-        let mut line = Vec::new();
-        // A line without an end is cut, so that it cannot fill the memory.
-        while (&mut stderr)
-            .take(LONGEST_LINE)
-            .read_until(b'\n', &mut line)
-            .await
-            .is_ok_and(|read| read > 0)
-        {
-            let text = String::from_utf8_lossy(&line);
-            let text = text.trim_end();
-            if !text.is_empty() {
-                tracing::info!(target: "tower_agent_mcp::stderr", server = %server, "{text}");
-                self.keep(text.to_owned());
-            }
-            line.clear();
-        }
-    }
-
-    fn keep(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == LAST_WORDS {
-            lines.pop_front();
-        }
-        lines.push_back(line);
-    }
-
-    pub(crate) fn text(&self) -> Option<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (!lines.is_empty()).then(|| lines.iter().cloned().collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -236,8 +174,6 @@ impl Drop for Process {
 pub(crate) struct Running {
     lines: Lines<ChildStdout>,
     process: Process,
-    pub(crate) last_words: LastWords,
-    stderr: JoinSet<()>,
     grace: Duration,
 }
 
@@ -259,10 +195,7 @@ impl Transport<RoleClient> for Running {
     async fn close(&mut self) -> io::Result<()> {
         let gentle = async {
             self.lines.close().await?;
-            let status = self.process.child.wait().await;
-            // What it started may hold the stream open, and is ended like a server that does not end.
-            while self.stderr.join_next().await.is_some() {}
-            status
+            self.process.child.wait().await
         };
         match tokio::time::timeout(self.grace, gentle).await {
             Ok(status) => tracing::debug!(status = %status?, "a server ended"),

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use rmcp::{
     RoleClient,
-    model::{ClientRequest, ProgressNotificationParam, RequestId, RequestMetaObject},
+    model::{ClientRequest, ProgressNotificationParam, RequestId},
     service::{Peer, PeerRequestOptions, RequestHandle},
 };
 use tokio::{
@@ -71,7 +71,6 @@ impl Link {
     pub(crate) async fn ask(
         &self,
         request: ClientRequest,
-        meta: RequestMetaObject,
         patience: Patience,
         cancellation: &CancellationToken,
         mut on_progress: impl FnMut(&Progress),
@@ -79,7 +78,7 @@ impl Link {
         let end = patience.end();
         // Reports may come before this call knows their token.
         let reports = self.wire.progress.subscribe();
-        let options = PeerRequestOptions::no_options().with_meta(meta);
+        let options = PeerRequestOptions::no_options();
         let sent = self.peer.send_cancellable_request(request, options);
         let handle = match tokio::time::timeout_at(end, sent).await {
             Ok(handle) => {
@@ -114,7 +113,7 @@ impl Link {
         guard: &mut Guard,
         on_progress: &mut impl FnMut(&Progress),
     ) -> Result<Result<Reply, Error>, Error> {
-        let mut idle = Instant::now() + patience.idle;
+        let mut idle = after(patience.idle);
         let is_ours = |report: &Progress| report.progress_token == handle.progress_token;
         loop {
             tokio::select! {
@@ -140,12 +139,12 @@ impl Link {
                 }
                 report = reports.recv() => match report {
                     Ok(report) if is_ours(&report) => {
-                        idle = Instant::now() + patience.idle;
+                        idle = after(patience.idle);
                         on_progress(&report);
                     }
                     Ok(_) => {}
                     // Among the many that were missed one may have been ours.
-                    Err(RecvError::Lagged(_)) => idle = Instant::now() + patience.idle,
+                    Err(RecvError::Lagged(_)) => idle = after(patience.idle),
                     Err(RecvError::Closed) => return Ok(Err(fault::gone(&self.server))),
                 },
                 () = sleep_until(idle) => {
@@ -163,10 +162,13 @@ impl Link {
 
 impl Patience {
     fn end(&self) -> Instant {
-        let now = Instant::now();
-        // Far enough away never to come, and near enough to be a time.
-        let far = now + Duration::from_secs(86400 * 365 * 30);
-        let end = now.checked_add(self.total).unwrap_or(far);
+        let end = after(self.total);
         self.deadline.map_or(end, |deadline| end.min(Instant::from_std(deadline)))
     }
+}
+
+fn after(wait: Duration) -> Instant {
+    let now = Instant::now();
+    // Too far away ever to come, and near enough to be a time.
+    now.checked_add(wait).unwrap_or_else(|| now + Duration::from_secs(86400 * 365 * 30))
 }

@@ -165,3 +165,67 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for Lines<R> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+    use tokio::io::duplex;
+
+    use super::*;
+
+    const MAX: usize = 120;
+
+    /// What comes out of a stream that is read in pieces of a size.
+    fn read(text: &str, piece: usize) -> Vec<String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let (mut ours, theirs) = duplex(piece);
+            let mut lines = Lines::new(theirs, tokio::io::sink(), MAX);
+            lines.raw = (0..8).map(RequestId::Number).collect();
+            let write = async {
+                ours.write_all(text.as_bytes()).await.unwrap();
+                drop(ours);
+            };
+            let read = async {
+                let mut seen = Vec::new();
+                while let Some(message) = lines.receive().await {
+                    seen.push(serde_json::to_string(&message).unwrap());
+                }
+                seen
+            };
+            tokio::join!(write, read).1
+        })
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        prop_oneof![
+            (0..8, "[ -~é]{0,150}").prop_map(|(id, text)| {
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, Value::from(text))
+            }),
+            (0..8).prop_map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#)),
+            Just(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_owned()),
+            "[ -~]{0,200}",
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn messages_are_the_same_however_they_come(lines in prop::collection::vec(line(), 0..8), piece in 1..40_usize) {
+            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            prop_assert_eq!(read(&text, piece), read(&text, 1 << 16));
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_answers_its_request_and_no_other() {
+        let long = format!(r#"{{"jsonrpc":"2.0","id":1,"result":"{}"}}"#, "x".repeat(MAX));
+        let seen = read(&format!("{long}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{{}}}}\n"), 7);
+        let [first, second] = &seen[..] else { panic!("{seen:?}") };
+        assert!(
+            first.contains(r#""id":1"#) && first.contains("a message is longer than 120 bytes"),
+            "{first}"
+        );
+        assert!(second.contains(r#""id":2"#), "{second}");
+    }
+}

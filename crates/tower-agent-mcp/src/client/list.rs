@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, RequestMetaObject};
+use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams};
 use tower_agent_core::{
     BoxError, CancellationToken, Effect, Error, ErrorKind, Json, Str, ToolOrigin, ToolSpec,
 };
@@ -150,7 +150,11 @@ async fn read(shared: &Shared, link: &Link) -> Result<Vec<Json>, Error> {
     let mut cursor: Option<Str> = None;
     let mut seen = HashSet::new();
     loop {
-        let json = page(shared, link, cursor.as_deref()).await?;
+        let json = match page(shared, link, cursor.as_deref()).await {
+            // A server need not have tools at all.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(tools),
+            json => json?,
+        };
         let page = from_mcp::page(&json).map_err(|flaw| fault::malformed(&shared.name, flaw))?;
         tools.extend(page.tools);
         if tools.len() > most {
@@ -159,6 +163,7 @@ async fn read(shared: &Shared, link: &Link) -> Result<Vec<Json>, Error> {
         }
         match page.next {
             None => return Ok(tools),
+            Some(next) if next.is_empty() => return Ok(tools),
             Some(next) if seen.insert(next.clone()) => cursor = Some(next),
             Some(_) => return Err(fault::malformed(&shared.name, "its list of tools has no end")),
         }
@@ -173,5 +178,5 @@ async fn page(shared: &Shared, link: &Link, cursor: Option<&str>) -> Result<Json
     let patience = shared.patience(None);
     let request = ClientRequest::ListToolsRequest(request);
     let never = CancellationToken::new();
-    link.ask(request, RequestMetaObject::new(), patience, &never, |_| {}).await
+    link.ask(request, patience, &never, |_| {}).await
 }

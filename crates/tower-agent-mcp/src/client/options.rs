@@ -23,7 +23,8 @@ pub struct Backoff {
     pub first: Duration,
     /// The longest wait; 30 seconds.
     pub longest: Duration,
-    /// After how many attempts in a row the client gives up; `None`, the default, means never.
+    /// After how many attempts in a row the client gives up; `None`, the default, means never. A connection that lasted longer
+    /// than the longest wait begins a new row.
     pub attempts: Option<u32>,
 }
 

@@ -3,25 +3,35 @@
 use std::collections::HashSet;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorData, GetExtensions, RequestId,
-    ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorData, GetExtensions, ListToolsResult,
+    RequestId, ServerJsonRpcMessage, ServerResult,
 };
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, value::RawValue};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
 use tower_agent_core::Json;
 
+use crate::convert::fields::Fields;
+
 const FLAW: &str = "!";
+
+const TEXT: &str = "tower-agent/text";
 
 /// Stands in the extensions of a request whose result is wanted as text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Raw {
-    /// The arguments of a call as the model wrote them.
-    pub(crate) arguments: Option<Json>,
+    /// Fields of the parameters, as they are to be sent.
+    pub(crate) params: Vec<(&'static str, Json)>,
+    /// Further fields of `_meta`.
+    pub(crate) meta: Option<Json>,
 }
 
 impl Raw {
     pub(crate) fn of(request: &ClientRequest) -> Option<&Self> {
         request.extensions().get()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.params.is_empty() && self.meta.is_none()
     }
 }
 
@@ -33,7 +43,10 @@ pub(crate) enum Reply {
 
 impl Reply {
     /// Both stand in a string, which no result of the protocol is; no JSON begins like a flaw does.
-    pub(crate) fn of(result: ServerResult) -> Self {
+    pub(crate) fn of(mut result: ServerResult) -> Self {
+        if let Some(text) = taught(&mut result) {
+            return Self::Text(text);
+        }
         match result {
             ServerResult::CustomResult(CustomResult(Value::String(text))) => {
                 match text.strip_prefix(FLAW) {
@@ -137,37 +150,57 @@ fn take(raw: &mut HashSet<RequestId>, id: &RequestId) -> Option<RequestId> {
     })
 }
 
-#[derive(Serialize)]
-struct Params<'a> {
-    #[serde(flatten)]
-    rest: Map<String, Value>,
-    arguments: &'a RawValue,
-}
-
-#[derive(Serialize)]
-struct Call<'a> {
-    jsonrpc: &'static str,
-    id: &'a RequestId,
-    method: &'static str,
-    params: Params<'a>,
-}
-
-/// A message as one line; the arguments of a call stand in it as the model wrote them.
+/// A message as one line, in which fields of the parameters stand as they were written.
 pub(crate) fn encode(item: &ClientJsonRpcMessage) -> serde_json::Result<String> {
-    let ClientJsonRpcMessage::Request(request) = item else { return serde_json::to_string(item) };
-    let Some(arguments) = Raw::of(&request.request).and_then(|raw| raw.arguments.as_ref()) else {
-        return serde_json::to_string(item);
+    let text = serde_json::to_string(item)?;
+    let ClientJsonRpcMessage::Request(request) = item else { return Ok(text) };
+    let Some(raw) = Raw::of(&request.request).filter(|raw| !raw.is_empty()) else {
+        return Ok(text);
     };
-    let mut whole = serde_json::to_value(item)?;
-    let mut rest = match whole.get_mut("params").map(Value::take) {
-        Some(Value::Object(params)) => params,
-        _ => Map::new(),
-    };
-    rest.remove("arguments");
-    // Outside of strings, where none can be, an end of line is mere white space.
-    let line = arguments.as_str().replace(['\n', '\r'], " ");
-    let params = Params { rest, arguments: serde_json::from_str(&line)? };
-    serde_json::to_string(&Call { jsonrpc: "2.0", id: &request.id, method: "tools/call", params })
+    let mut message: Fields<'_> = serde_json::from_str(&text)?;
+    let params = message.take_json("params").unwrap_or_else(Json::object);
+    let mut params: Fields<'_> = serde_json::from_str(params.as_str())?;
+    for (name, json) in &raw.params {
+        params.set(name, line(json));
+    }
+    if let Some(more) = &raw.meta {
+        let meta = params.take_json("_meta").unwrap_or_else(Json::object);
+        let (meta, more) = (meta.as_str(), line(more));
+        let mut meta: Fields<'_> = serde_json::from_str(meta)?;
+        meta.add(&serde_json::from_str(&more)?);
+        params.put_rest("_meta", &meta);
+    }
+    message.put_rest("params", &params);
+    Ok(message.into_extra().map_or(text, |json| json.as_str().to_owned()))
+}
+
+/// Outside of strings, where none can be, an end of line is mere white space.
+fn line(json: &Json) -> String {
+    json.as_str().replace(['\n', '\r'], " ")
+}
+
+/// A list of tools in the library's own type, for its transport over HTTP learns from it which arguments go into headers.
+/// The text stands in its `_meta`.
+pub(crate) fn teach(mut message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+    if let ServerJsonRpcMessage::Response(reply) = &mut message
+        && let ServerResult::CustomResult(CustomResult(Value::String(text))) = &mut reply.result
+        && text.contains("\"tools\"")
+        && let Ok(mut list) = serde_json::from_str::<ListToolsResult>(text)
+    {
+        let text = Value::String(std::mem::take(text));
+        list.meta.get_or_insert_default().insert(TEXT.to_owned(), text);
+        reply.result = ServerResult::ListToolsResult(list);
+    }
+    message
+}
+
+/// What [`teach`] put there.
+fn taught(result: &mut ServerResult) -> Option<Json> {
+    let ServerResult::ListToolsResult(list) = result else { return None };
+    match list.meta.as_mut()?.remove(TEXT)? {
+        Value::String(text) => Some(Json::from_text(text)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

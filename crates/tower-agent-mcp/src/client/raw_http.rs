@@ -68,7 +68,7 @@ impl RawHttp {
         let before = raw.len();
         let message = raw::decode(data.as_bytes(), &mut raw);
         match message.filter(|_| raw.len() < before) {
-            Some(message) => serde_json::to_string(&message).unwrap_or(data),
+            Some(message) => serde_json::to_string(&raw::teach(message)).unwrap_or(data),
             None => data,
         }
     }
@@ -97,7 +97,7 @@ impl RawHttp {
         let message = if is_json { raw::decode(&body, &mut self.raw()) } else { None };
         match message {
             Some(message) if status.is_success() => {
-                Ok(StreamableHttpPostResponse::Json(message, session))
+                Ok(StreamableHttpPostResponse::Json(raw::teach(message), session))
             }
             Some(message @ ServerJsonRpcMessage::Error(_)) => {
                 Ok(StreamableHttpPostResponse::Json(message, session))

@@ -81,6 +81,16 @@ impl McpClient {
         self.shared.events.subscribe()
     }
 
+    /// Asks for the list of tools to be read again. The client does that by itself when the server says that the list
+    /// changed, which not every server does.
+    ///
+    /// # Errors
+    /// When there is no connection.
+    pub fn refresh(&self) -> Result<(), Error> {
+        self.shared.link()?.wire.changed.notify_one();
+        Ok(())
+    }
+
     /// Sends a request of any method, such as `tasks/get`, and returns the result as the server sent it. Time-outs are those of a
     /// call.
     ///

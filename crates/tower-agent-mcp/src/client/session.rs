@@ -11,21 +11,25 @@ use rmcp::{
     service::{ClientInitializeError, RunningService},
     transport::Transport,
 };
-use tokio::{sync::mpsc, time::timeout};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep, timeout},
+};
 use tower_agent_core::{Error, Str};
 
 use super::{
     Endpoint, Protocol, ServerInfo,
-    child::LastWords,
     exchange::{Abandoned, Link},
     fault,
     lines::Lines,
     list::Listing,
     options::Options,
     shared::Shared,
+    stderr::Stderr,
     tap::{Tap, Wire},
 };
 
+const BURST: Duration = Duration::from_millis(50);
 /// How long a connection may take to end.
 const FAREWELL: Duration = Duration::from_secs(10);
 
@@ -56,6 +60,7 @@ impl Host {
 
 pub(crate) struct Session {
     running: RunningService<RoleClient, Host>,
+    stderr: Option<Stderr>,
     abandoned: mpsc::UnboundedReceiver<Abandoned>,
     link: Link,
     server: Arc<ServerInfo>,
@@ -88,12 +93,17 @@ impl Session {
         }
     }
 
-    /// Says good-bye, as far as the server lets us.
-    async fn close(mut self) {
+    /// Says good-bye, as far as the server lets us, and returns what it said last.
+    async fn close(mut self) -> Option<String> {
         if let Err(error) = self.running.close_with_timeout(FAREWELL).await {
             tracing::debug!(%error, server = %self.link.server, "closing a connection failed");
         }
+        last_words(self.stderr).await
     }
+}
+
+async fn last_words(stderr: Option<Stderr>) -> Option<String> {
+    stderr?.last_words().await
 }
 
 /// Tries the newer generation first; a server that hangs up at its greeting gets the older one on a new connection.
@@ -145,9 +155,8 @@ async fn start(shared: &Shared, mode: ClientLifecycleMode) -> Result<Session, St
     };
     match &shared.endpoint {
         Endpoint::Child(child) => {
-            let running = child.spawn(&shared.name, max).map_err(unopened)?;
-            let words = running.last_words.clone();
-            over(shared, running, mode, Some(words)).await
+            let (running, stderr) = child.spawn(&shared.name, max).map_err(unopened)?;
+            over(shared, running, mode, Some(stderr)).await
         }
         Endpoint::Http(http) => over(shared, http.open(max).map_err(unopened)?, mode, None).await,
         Endpoint::Streams(streams) => {
@@ -161,22 +170,23 @@ async fn over<T>(
     shared: &Shared,
     inner: T,
     mode: ClientLifecycleMode,
-    words: Option<LastWords>,
+    stderr: Option<Stderr>,
 ) -> Result<Session, Start>
 where
     T: Transport<RoleClient> + 'static,
 {
     let wire = Arc::new(Wire::new(shared.events.clone()));
     let tap = Tap { inner, wire: Arc::clone(&wire) };
-    let running = Host::new(&shared.options)
-        .serve_with_lifecycle(tap, mode)
-        .await
-        .map_err(|fault| Start::Greet(Box::new(fault), words.and_then(|words| words.text())))?;
+    let host = Host::new(&shared.options);
+    let running = match host.serve_with_lifecycle(tap, mode).await {
+        Ok(running) => running,
+        Err(fault) => return Err(Start::Greet(Box::new(fault), last_words(stderr).await)),
+    };
     let (sender, abandoned) = mpsc::unbounded_channel();
     let server = running.peer_info().map(|info| ServerInfo::from(&*info)).unwrap_or_default();
     let link =
         Link { server: shared.name.clone(), peer: running.peer().clone(), wire, abandoned: sender };
-    Ok(Session { running, abandoned, link, server: Arc::new(server), listing: None })
+    Ok(Session { running, stderr, abandoned, link, server: Arc::new(server), listing: None })
 }
 
 /// Tells the server which requests nobody waits for.
@@ -214,6 +224,8 @@ async fn keep_list(
                 Err(error) => return error,
             },
         }
+        // What changes in a burst is read once.
+        sleep(BURST).await;
         match Listing::read(shared, link, server).await {
             Ok(read) => *listing = Some(read),
             Err(error) => return error,
@@ -235,9 +247,10 @@ async fn subscribe(link: &Link, server: &ServerInfo) -> std::convert::Infallible
 }
 
 /// Keeps a server connected until the client is dropped or closed.
-pub(crate) async fn keep(shared: Arc<Shared>, first: Session) {
-    let mut session = first;
+pub(crate) async fn keep(shared: Arc<Shared>, mut session: Session) {
+    let mut attempt = 0;
     loop {
+        let begun = Instant::now();
         let why = tokio::select! {
             why = session.serve(&shared) => why,
             () = shared.stop.cancelled() => {
@@ -245,33 +258,39 @@ pub(crate) async fn keep(shared: Arc<Shared>, first: Session) {
                 return shared.close("the client was closed");
             }
         };
-        tracing::warn!(server = %shared.name, %why, "a server went away");
-        shared.lose(why);
-        session = match again(&shared).await {
-            Some(session) => session,
-            None => return,
+        // Whoever waits for it learns of it before it is buried.
+        shared.lose(why.clone());
+        let last_words = session.close().await;
+        tracing::warn!(server = %shared.name, %why, last_words, "a server went away");
+        // One that ends right after its start is not started again and again in a hurry.
+        if begun.elapsed() > shared.options.backoff.longest {
+            attempt = 0;
+        }
+        session = match again(&shared, &mut attempt).await {
+            Ok(session) => session,
+            Err(reason) => return shared.close(reason),
         };
     }
 }
 
-async fn again(shared: &Shared) -> Option<Session> {
-    for attempt in 0.. {
-        let Some(wait) = shared.options.backoff.wait(attempt) else { break };
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            () = shared.stop.cancelled() => {
-                shared.close("the client was closed");
-                return None;
-            }
-        }
-        match Session::open(shared).await {
-            Ok(session) => return Some(session),
+async fn again(shared: &Shared, attempt: &mut u32) -> Result<Session, &'static str> {
+    while let Some(wait) = shared.options.backoff.wait(*attempt) {
+        *attempt = attempt.saturating_add(1);
+        let open = async {
+            sleep(wait).await;
+            Session::open(shared).await
+        };
+        let opened = tokio::select! {
+            opened = open => opened,
+            () = shared.stop.cancelled() => return Err("the client was closed"),
+        };
+        match opened {
+            Ok(session) => return Ok(session),
             Err(error) => {
                 tracing::warn!(server = %shared.name, %error, attempt, "a server cannot be reached");
                 shared.lose(error.to_string().into());
             }
         }
     }
-    shared.close("the server could not be reached again");
-    None
+    Err("the server could not be reached again")
 }

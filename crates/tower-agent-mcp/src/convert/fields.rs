@@ -50,7 +50,23 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Sets a field, in the place of all of its name.
+    pub(crate) fn set(&mut self, key: &'static str, raw: impl Into<Cow<'a, str>>) {
+        self.0.retain(|(name, _)| name != key);
+        self.0.push((key.into(), raw.into()));
+    }
+
+    /// Adds the fields of names that are not there yet.
+    pub(crate) fn add(&mut self, more: &Fields<'_>) {
+        for (name, raw) in &more.0 {
+            if !self.0.iter().any(|(known, _)| known == name) {
+                self.0.push((name.to_string().into(), raw.to_string().into()));
+            }
+        }
+    }
+
     /// Keeps the fields of these names.
+    #[cfg(feature = "client")]
     pub(crate) fn keep(&mut self, names: &[&str]) {
         self.0.retain(|(name, _)| names.contains(&&**name));
     }

@@ -1,21 +1,26 @@
 //! What a server sends, in our vocabulary. What has no name there stays in `extra`, byte for byte.
 
 use tower_agent_core::{
-    Annotations, Content, Effect, ErrorKind, Failure, Json, Media, MediaSource, Resource, Str,
+    Annotations, Content, Effect, ErrorKind, Failure, Json, Media, MediaSource, Resource,
     Suspension, TextPart, ToolOutput, ToolSpec,
 };
 
 use super::fields::{Fields, items};
 
+/// The protocol allows half as much.
+const NAME: usize = 256;
+
 /// Why a message cannot be used.
 pub(crate) type Flaw = &'static str;
 
 /// A page of `tools/list`.
+#[cfg(feature = "client")]
 pub(crate) struct Page {
     pub(crate) tools: Vec<Json>,
-    pub(crate) next: Option<Str>,
+    pub(crate) next: Option<tower_agent_core::Str>,
 }
 
+#[cfg(feature = "client")]
 pub(crate) fn page(json: &Json) -> Result<Page, Flaw> {
     let mut fields = Fields::parse(json.as_str()).ok_or("the list of tools is no object")?;
     let tools =
@@ -30,6 +35,9 @@ pub(crate) fn page(json: &Json) -> Result<Page, Flaw> {
 pub(crate) fn tool(json: &Json) -> Result<ToolSpec, Flaw> {
     let mut fields = Fields::parse(json.as_str()).ok_or("it is no object")?;
     let name = fields.take_str("name").ok_or("it has no name")?;
+    if name.trim().is_empty() || name.chars().any(char::is_control) || name.len() > NAME {
+        return Err("its name is blank, too long or has control characters");
+    }
     let description = fields.take_str("description").unwrap_or_default();
     let mut spec = ToolSpec::new(name, description);
     spec.input_schema =
@@ -44,6 +52,7 @@ pub(crate) fn tool(json: &Json) -> Result<ToolSpec, Flaw> {
 }
 
 /// An object without any fields but these.
+#[cfg(feature = "client")]
 pub(crate) fn pick(json: &Json, names: &[&str]) -> Json {
     let mut fields = Fields::parse(json.as_str()).unwrap_or_default();
     fields.keep(names);
@@ -111,6 +120,11 @@ fn waiting(json: &Json, mut fields: Fields<'_>, kind: &'static str) -> ToolOutpu
     output.with_outcome(Suspension::new("mcp", id, reason).request(json.clone()))
 }
 
+/// What a server wants back with the answers to its questions.
+pub(crate) fn request_state(result: &Json) -> Option<Json> {
+    Fields::parse(result.as_str())?.take_json("requestState")
+}
+
 /// A block. One that lacks what its type needs stays as it is.
 pub(crate) fn content(raw: &str) -> Content {
     named(raw).unwrap_or_else(|| Content::Opaque { json: Json::from_text(raw) })
@@ -126,7 +140,9 @@ fn named(raw: &str) -> Option<Content> {
         "image" => Content::Image(media(fields)?),
         "audio" => Content::Audio(media(fields)?),
         "resource_link" => {
-            let link = resource(&mut fields)?;
+            let mut link = resource(&mut fields)?;
+            link.name = fields.take_str("name");
+            link.description = fields.take_str("description");
             Content::ResourceLink(Resource { extra: fields.into_extra(), ..link })
         }
         "resource" => embedded(fields)?,
@@ -144,7 +160,9 @@ fn media(mut fields: Fields<'_>) -> Option<Media> {
 fn embedded(mut fields: Fields<'_>) -> Option<Content> {
     let text = fields.take_json("resource")?;
     let mut inner = Fields::parse(text.as_str())?;
-    let found = resource(&mut inner)?;
+    let mut found = resource(&mut inner)?;
+    found.text = inner.take_str("text");
+    found.blob = inner.take_str("blob");
     fields.put_rest("resource", &inner);
     Some(Content::Resource(Resource { extra: fields.into_extra(), ..found }))
 }
@@ -152,11 +170,11 @@ fn embedded(mut fields: Fields<'_>) -> Option<Content> {
 fn resource(fields: &mut Fields<'_>) -> Option<Resource> {
     Some(Resource {
         uri: fields.take_str("uri")?,
-        name: fields.take_str("name"),
-        description: fields.take_str("description"),
         mime_type: fields.take_str("mimeType"),
-        text: fields.take_str("text"),
-        blob: fields.take_str("blob"),
+        name: None,
+        description: None,
+        text: None,
+        blob: None,
         extra: None,
     })
 }

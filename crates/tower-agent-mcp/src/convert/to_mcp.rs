@@ -63,6 +63,9 @@ pub(crate) fn result(output: ToolOutput) -> CallToolResult {
     }
     result.structured_content =
         output.structured.and_then(|json| whole(&json, "structured output"));
+    if output.extra.is_some() {
+        tracing::debug!("left out further fields of a result, which have no place in MCP");
+    }
     result.meta = output.meta.and_then(|json| whole(&json, "`_meta` of an output"));
     result
 }

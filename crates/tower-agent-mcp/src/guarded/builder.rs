@@ -6,7 +6,7 @@ use tower_agent_core::{Error, ToolCall, ToolOutput};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::{Guarded, HandlerService};
+use super::{Guarded, leaf::HandlerService};
 use crate::server::{
     gate::Gate,
     options::{Options, options},

@@ -53,7 +53,8 @@ impl<H: ServerHandler> Guarded<H> {
     }
 
     fn spec(&self, name: &str) -> Option<Arc<ToolSpec>> {
-        self.handler.get_tool(name).map(|tool| Arc::new(output::spec(&tool)))
+        let tool = self.handler.get_tool(name)?;
+        output::spec(&tool).ok().map(Arc::new)
     }
 }
 
@@ -94,8 +95,10 @@ fn protocol_error(error: &Error) -> Option<&ErrorData> {
     None
 }
 
+/// What policies cannot judge is not shown.
 fn shelf(tools: Vec<Tool>) -> Shelf {
-    tools.into_iter().map(|tool| (Arc::new(output::spec(&tool)), tool)).collect()
+    let shelved = |tool: Tool| Some((Arc::new(output::spec(&tool).ok()?), tool));
+    tools.into_iter().filter_map(shelved).collect()
 }
 
 /// Methods that the stack has no part in.

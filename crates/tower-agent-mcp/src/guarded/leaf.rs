@@ -18,12 +18,12 @@ use tower_service::Service;
 use super::output;
 use crate::server::Caller;
 
-/// The innermost service of a [`Guarded`](super::Guarded): the handler's own `call_tool`.
+/// The innermost service of a stack around a handler: the handler's own `call_tool`.
 ///
 /// # Errors
 /// What the handler returns as an error of the protocol, with rmcp's `ErrorData` as its source, and
 /// [`InvalidArguments`](ErrorKind::InvalidArguments) for arguments that a layer made something else than an object.
-pub struct HandlerService<H> {
+pub(super) struct HandlerService<H> {
     handler: Arc<H>,
 }
 
@@ -57,7 +57,7 @@ impl<H: ServerHandler> Service<ToolCall> for HandlerService<H> {
             context.ct = token.clone();
             let _cancels_on_drop = token.drop_guard();
             let response = handler.call_tool(request, context).await.map_err(error)?;
-            output::read(response)
+            output::read(&response)
         })
     }
 }

@@ -1,6 +1,6 @@
 use std::{error::Error as StdError, fmt, sync::Arc};
 
-use rmcp::model::{Implementation, ServerCapabilities, ServerConfig, Tool};
+use rmcp::model::{Implementation, JsonObject, ServerCapabilities, ServerConfig, Tool};
 use tower_agent::{BoxToolService, ToolSet};
 use tower_agent_core::{Str, ToolSpec, Tools};
 
@@ -44,6 +44,12 @@ impl McpServerBuilder {
     /// Changes what the server says of itself, such as its title, or further capabilities.
     pub fn info(mut self, edit: impl FnOnce(&mut ServerConfig)) -> Self {
         edit(&mut self.info);
+        self
+    }
+
+    /// Offers log messages, which tools and layers send by [`Caller::log`](super::Caller::log).
+    pub fn logging(mut self) -> Self {
+        self.info.capabilities.logging = Some(JsonObject::new());
         self
     }
 

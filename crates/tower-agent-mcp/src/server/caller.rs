@@ -11,7 +11,7 @@ use rmcp::{
 };
 use tower_agent_core::{Context, Str};
 
-use super::{Progress, serve::ConnectionId};
+use super::{Progress, log, serve::ConnectionId};
 
 /// The MCP request behind a call: who sent it, what came with it, and the way back to the client.
 ///
@@ -115,6 +115,16 @@ impl Caller {
     #[must_use]
     pub fn progress(&self) -> &Progress {
         &self.0.progress
+    }
+
+    /// Sends the client a log message, if the server [offers them](super::McpServerBuilder::logging) and the client
+    /// wants those of this level; by default it gets what is `info` or above. Nothing is sent after the call.
+    #[expect(deprecated, reason = "the protocol that most clients speak has it")]
+    pub async fn log(&self, level: rmcp::model::LoggingLevel, text: &str) {
+        let context = &self.0.context;
+        if !context.ct.is_cancelled() && log::wants(context, level) {
+            log::send(context, level, text).await;
+        }
     }
 
     /// The request as rmcp handed it over.

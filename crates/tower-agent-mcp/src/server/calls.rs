@@ -89,7 +89,7 @@ impl Calls {
     }
 
     fn context(&self, caller: Caller, token: CancellationToken) -> Result<Context, Denial> {
-        let identity = self.identify.find(&caller).map_err(|denial| denial.by("identity"))?;
+        let identity = self.identify.find(&caller)?;
         let mut run = Run::builder(Uuid::now_v7().to_string()).cancellation(token);
         if let Some(user) = identity.user {
             run = run.user(user);

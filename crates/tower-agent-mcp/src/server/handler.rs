@@ -1,11 +1,13 @@
 use std::{fmt, sync::Arc};
 
 use futures_util::FutureExt;
+#[expect(deprecated, reason = "the protocol that most clients speak has it")]
+use rmcp::model::SetLevelRequestParams;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams,
-        ServerConfig, Tool,
+        CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+        ListToolsResult, PaginatedRequestParams, ServerConfig, SetLevelRequestMethod, Tool,
     },
     service::RequestContext,
 };
@@ -15,6 +17,7 @@ use tower_agent_core::{Context, ErrorKind, Outcome, ToolOutput, Tools};
 use super::{
     McpServerBuilder,
     calls::{Answer, Calls},
+    log::LogLevel,
     respond::{failed, respond},
     shelf::Shelf,
 };
@@ -23,7 +26,8 @@ use super::{
 #[derive(Clone)]
 pub struct McpServer {
     served: Arc<Served>,
-    pub(super) calls: Calls,
+    calls: Calls,
+    log_level: LogLevel,
 }
 
 /// What all sessions of a server share.
@@ -40,7 +44,11 @@ impl McpServer {
     }
 
     pub(super) fn new(served: Served, calls: Calls) -> Self {
-        Self { served: Arc::new(served), calls }
+        Self { served: Arc::new(served), calls, log_level: LogLevel::default() }
+    }
+
+    fn logs(&self) -> bool {
+        self.served.info.capabilities.logging.is_some()
     }
 
     fn respond(&self, name: &str, answer: Answer) -> Result<CallToolResponse, ErrorData> {
@@ -62,6 +70,19 @@ impl ServerHandler for McpServer {
         self.served.info.clone()
     }
 
+    #[expect(deprecated, reason = "the protocol that most clients speak has it")]
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.logs() {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        self.log_level.set(request.level);
+        Ok(())
+    }
+
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -77,6 +98,21 @@ impl ServerHandler for McpServer {
         })
     }
 
+    /// rmcp takes a request whose parameters it cannot read for one of a method that it does not know.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(match request.method.as_str() {
+            method @ ("tools/call" | "tools/list") => {
+                let text = format!("the parameters of {method} are malformed; nothing ran");
+                ErrorData::invalid_params(text, None)
+            }
+            method => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_owned(), None),
+        })
+    }
+
     /// What a caller without a name may see, as far as the policies decide that at once.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let visible = self.calls.gate.visible(self.served.tools.clone(), Context::default());
@@ -87,8 +123,11 @@ impl ServerHandler for McpServer {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if self.logs() {
+            context.extensions.insert(self.log_level.share());
+        }
         let name = request.name.to_string();
         let answer = self.calls.run(request, None, context).await?;
         self.respond(&name, answer)

@@ -1,4 +1,8 @@
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use tower_agent_core::{Denial, Extensions, Str};
 
@@ -68,8 +72,15 @@ impl Identify {
         Self(Arc::new(find))
     }
 
+    /// A panic is a refusal: rmcp would leave the client without an answer.
     pub(crate) fn find(&self, caller: &Caller) -> Result<Identity, Denial> {
-        (self.0)(caller)
+        let found = catch_unwind(AssertUnwindSafe(|| (self.0)(caller)));
+        let failed = |_| {
+            tracing::error!("the host's way to find out who calls panicked");
+            let text = "It could not be found out who calls, so nothing ran. Try again later.";
+            Err(Denial::new(text).code("identity_failed"))
+        };
+        found.unwrap_or_else(failed).map_err(|denial| denial.by("identity"))
     }
 }
 

@@ -39,7 +39,7 @@ macro_rules! options {
         /// model.
         ///
         /// The policy is one layer, or a `ServiceBuilder` of several, around tools and models alike, such as an
-        /// [`AllowListLayer`](https://docs.rs/tower-agent/latest/tower_agent/allow_list/index.html) or a plugin. A list
+        /// `AllowListLayer` or a plugin. A list
         /// of tools goes through it as a [`ModelRequest`](tower_agent_core::ModelRequest) without messages that offers
         /// all tools; what is left of them is shown. A policy that fails shows none.
         pub fn policy<P, C, O>(mut self, policy: P) -> Self

@@ -56,17 +56,21 @@ fn input_required(suspension: &Suspension, caller: &Caller) -> Option<InputRequi
     requests.all(|(_, request)| can_answer(&client, request)).then_some(asked)
 }
 
-/// A suspension that came from an MCP server holds that server's own result; another one the requests, if any.
+/// A suspension that came from an MCP server holds that server's own result, and another one the requests, if any.
 fn asked(suspension: &Suspension) -> Option<InputRequiredResult> {
-    let read = |json: &Json| json.read().ok();
-    if let Some(result) = suspension.request.as_ref().and_then(read) {
-        return Some(result);
+    let request = suspension.request.as_ref();
+    if request.is_some_and(is_result) {
+        // A task would have to be asked for later, which this server cannot be.
+        return request?.read().ok();
     }
-    let requests: Option<InputRequests> =
-        suspension.request.as_ref().and_then(|json| json.read().ok());
+    let requests: Option<InputRequests> = request.and_then(|json| json.read().ok());
     let requests = requests.filter(|requests| !requests.is_empty());
     let state = (!suspension.id.is_empty()).then(|| suspension.id.to_string());
     (requests.is_some() || state.is_some()).then(|| InputRequiredResult::new(requests, state))
+}
+
+fn is_result(request: &Json) -> bool {
+    request.value().is_ok_and(|value| value.get("resultType").is_some())
 }
 
 fn can_answer(client: &ClientCapabilities, request: &InputRequest) -> bool {

@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 
 #[derive(Clone, Default)]
 pub(crate) struct Real {
-    /// Hears `cancelled` when the call of `wait` is cancelled.
-    pub(crate) cancelled: Option<tokio::sync::mpsc::UnboundedSender<&'static str>>,
+    /// Hears `waits` when a call of `wait` begins, and `cancelled` when it is cancelled.
+    pub(crate) told: Option<tokio::sync::mpsc::UnboundedSender<&'static str>>,
 }
 
 impl Real {
@@ -25,11 +25,31 @@ impl Real {
     }
 
     async fn wait(&self, context: &RequestContext<RoleServer>) {
+        self.tell("waits");
         context.ct.cancelled().await;
-        if let Some(cancelled) = &self.cancelled {
-            cancelled.send("cancelled").unwrap();
+        self.tell("cancelled");
+    }
+
+    fn tell(&self, what: &'static str) {
+        if let Some(listener) = &self.told {
+            listener.send(what).unwrap();
         }
     }
+}
+
+fn tools() -> Vec<Tool> {
+    let mut schema = Map::new();
+    schema.insert("type".into(), "object".into());
+    let schema = Arc::new(schema);
+    let names = ["echo", "env", "pid", "wait", "dial", "mutter", "steps"];
+    let tools = names.map(|name| Tool::new(name, format!("Does {name}"), Arc::clone(&schema)));
+    let mut tools = tools.to_vec();
+    // This argument goes into a header too, and the server compares them.
+    let routed =
+        json!({"type": "object", "properties": {"to": {"type": "string", "x-mcp-header": "To"}}});
+    let routed = serde_json::from_value::<Map<String, Value>>(routed).unwrap();
+    tools.push(Tool::new("routed", "Is led by a header", Arc::new(routed)));
+    tools
 }
 
 impl ServerHandler for Real {
@@ -43,12 +63,11 @@ impl ServerHandler for Real {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut schema = Map::new();
-        schema.insert("type".into(), "object".into());
-        let schema = Arc::new(schema);
-        let names = ["echo", "env", "pid", "wait", "dial", "mutter", "steps"];
-        let tools = names.map(|name| Tool::new(name, format!("Does {name}"), Arc::clone(&schema)));
-        Ok(ListToolsResult::with_all_items(tools.to_vec()))
+        Ok(ListToolsResult::with_all_items(tools()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools().into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(
@@ -63,6 +82,7 @@ impl ServerHandler for Real {
                 result.meta = Some(serde_json::from_value(json!({"k": 1})).unwrap());
                 Ok(CallToolResponse::Complete(result))
             }
+            "routed" => Self::text(arguments["to"].as_str().unwrap()),
             "env" => {
                 let names: Vec<_> = std::env::vars().map(|(name, _)| name).collect();
                 Self::text(names.join(" "))

@@ -192,3 +192,21 @@ async fn a_tool_knows_its_client_and_the_request() {
 
     assert_eq!(text(&result), "listener 2026-07-28 00-1-2-03");
 }
+
+#[tokio::test]
+async fn parameters_that_cannot_be_read_are_named_as_what_is_wrong() {
+    let pair = connect(serve(echo())).await;
+    for (method, params, code) in [
+        ("tools/call", json!({ "name": "echo", "arguments": [1] }), ErrorCode::INVALID_PARAMS),
+        ("tools/call", json!({ "name": 3 }), ErrorCode::INVALID_PARAMS),
+        ("tools/guess", json!({}), ErrorCode::METHOD_NOT_FOUND),
+    ] {
+        let request = rmcp::model::CustomRequest::new(method, Some(params));
+        let request = rmcp::model::ClientRequest::CustomRequest(request);
+
+        let error = pair.client.send_request(request).await.unwrap_err();
+
+        let ServiceError::McpError(error) = error else { panic!("{error}") };
+        assert_eq!(error.code, code, "{error}");
+    }
+}

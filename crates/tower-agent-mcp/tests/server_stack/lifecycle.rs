@@ -221,3 +221,34 @@ async fn each_connection_is_a_session_of_its_own() {
     assert_ne!(session(&first[0]), session(&second[0]));
     assert_ne!(first[0], first[1], "each call is a run of its own");
 }
+
+#[tokio::test]
+#[expect(deprecated, reason = "older clients ask for log messages")]
+async fn log_messages_reach_a_client_from_the_level_on_that_it_set() {
+    use rmcp::model::{LoggingLevel, SetLevelRequestParams};
+    let tools = tool("log", |call| async move {
+        let caller = Caller::of(&call.ctx).unwrap();
+        for level in [LoggingLevel::Debug, LoggingLevel::Info, LoggingLevel::Error] {
+            caller.log(level, &format!("{level:?}")).await;
+        }
+        "logged"
+    });
+    let server = tower_agent_mcp::server::McpServer::builder(tools.clone()).logging().build();
+    let mut pair = connect(server.unwrap()).await;
+
+    pair.call("log", json!({})).await;
+    pair.client.set_level(SetLevelRequestParams::new(LoggingLevel::Warning)).await.unwrap();
+    pair.call("log", json!({})).await;
+    pair.client.set_level(SetLevelRequestParams::new(LoggingLevel::Debug)).await.unwrap();
+    pair.call("log", json!({})).await;
+
+    let mut logs = Vec::new();
+    for _ in 0..6 {
+        logs.push(pair.logs.recv().await.unwrap());
+    }
+    assert_eq!(logs, ["Info", "Error", "Error", "Debug", "Info", "Error"]);
+
+    let silent = connect(serve(tools)).await;
+    let refused = silent.client.set_level(SetLevelRequestParams::new(LoggingLevel::Debug)).await;
+    assert!(refused.is_err(), "a server without log messages has no level for them");
+}

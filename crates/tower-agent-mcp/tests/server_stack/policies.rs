@@ -120,6 +120,24 @@ async fn a_caller_who_is_refused_sees_and_runs_nothing() {
     assert_eq!((text(&refused), refused.is_error), ("Sign in first; nothing ran.", Some(true)));
 }
 
+#[tokio::test]
+async fn a_panic_on_the_way_to_who_calls_is_a_refusal() {
+    let server = McpServer::builder(three())
+        .identity(|caller| match caller.http() {
+            Some(_) => Ok(Identity::default()),
+            None => panic!("a secret of the host"),
+        })
+        .build()
+        .unwrap();
+    let pair = connect(server).await;
+
+    let refused = pair.call("read", json!({})).await;
+
+    assert!(pair.tools().await.is_empty());
+    assert_eq!(refused.is_error, Some(true));
+    assert!(text(&refused).starts_with("It could not be found out who calls"), "{refused:?}");
+}
+
 /// A policy that cannot decide.
 struct Broken;
 

@@ -22,6 +22,7 @@ use tower_agent_mcp::server::{McpServer, serve as serve_connection};
 pub(crate) struct Listener {
     pub(crate) capabilities: ClientCapabilities,
     pub(crate) progress: mpsc::UnboundedSender<ProgressNotificationParam>,
+    pub(crate) logs: mpsc::UnboundedSender<String>,
 }
 
 impl ClientHandler for Listener {
@@ -36,12 +37,22 @@ impl ClientHandler for Listener {
     ) {
         let _ = self.progress.send(params);
     }
+
+    #[expect(deprecated, reason = "older clients ask for log messages")]
+    async fn on_logging_message(
+        &self,
+        params: rmcp::model::LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let _ = self.logs.send(params.data.as_str().unwrap().to_owned());
+    }
 }
 
 /// A server and a client that shook hands over a pipe.
 pub(crate) struct Pair {
     pub(crate) client: RunningService<RoleClient, Listener>,
     pub(crate) progress: mpsc::UnboundedReceiver<ProgressNotificationParam>,
+    pub(crate) logs: mpsc::UnboundedReceiver<String>,
     _server: JoinSet<Result<(), Error>>,
 }
 
@@ -85,16 +96,18 @@ pub(crate) async fn connect_as(
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     let mut running = JoinSet::new();
     running.spawn(serve_connection(server, ours).into_future());
+    let (sender, logs) = mpsc::unbounded_channel();
     let (listener, progress) = listener(capabilities);
+    let listener = Listener { logs: sender, ..listener };
     let client = listener.serve_with_lifecycle(theirs, generation).await.unwrap();
-    Pair { client, progress, _server: running }
+    Pair { client, progress, logs, _server: running }
 }
 
 pub(crate) fn listener(
     capabilities: ClientCapabilities,
 ) -> (Listener, mpsc::UnboundedReceiver<ProgressNotificationParam>) {
     let (sender, progress) = mpsc::unbounded_channel();
-    (Listener { capabilities, progress: sender }, progress)
+    (Listener { capabilities, progress: sender, logs: mpsc::unbounded_channel().0 }, progress)
 }
 
 /// A tool of a closure over the call.

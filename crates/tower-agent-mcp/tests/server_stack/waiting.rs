@@ -95,3 +95,24 @@ async fn the_answer_comes_back_with_the_next_call() {
 
     assert_eq!(text(&result), r#"ask-7 {"action":"decline"}"#);
 }
+
+#[tokio::test]
+async fn what_another_server_asks_is_passed_on_and_its_task_is_not() {
+    let asks = json!({ "resultType": "input_required", "requestState": "theirs" });
+    let goes_on = json!({ "resultType": "task", "taskId": "t1", "status": "working" });
+    for (request, is_passed_on) in [(asks, true), (goes_on, false)] {
+        let suspension = Suspension::new("mcp", "t1", "It goes on elsewhere.").request(request);
+        let output = ToolOutput::default().with_outcome(suspension);
+        let pair = connect_as(serve(fixed("pay", output)), stateless(), who_can_be_asked()).await;
+
+        match pair.client.call_tool_once(call("pay", json!({}))).await.unwrap() {
+            CallToolResponse::InputRequired(asked) => {
+                assert_eq!(asked.request_state.as_deref(), is_passed_on.then_some("theirs"));
+            }
+            CallToolResponse::Complete(result) => {
+                assert_eq!((result.is_error, is_passed_on), (Some(true), false));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

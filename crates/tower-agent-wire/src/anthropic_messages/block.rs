@@ -1,6 +1,8 @@
 //! Content blocks: the parts of a message.
 
-use tower_agent_core::{Json, Part, TextPart, ToolCallPart};
+use std::borrow::Cow;
+
+use tower_agent_core::{CallId, Json, Part, TextPart, ToolCallPart};
 
 use super::{
     extra::{SPACE, keep, open},
@@ -106,7 +108,13 @@ pub(super) fn write(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
         Part::File(media) => media::write_document(out, media, losses),
         Part::ToolCall(call) => write_call(out, call, losses),
         Part::ToolResult(result) => tool_result::write(out, result, losses),
-        Part::Opaque { json } => out.extend_from_slice(json.as_str().as_bytes()),
+        Part::Opaque { json } => match kind_of(json).filter(|kind| is_foreign(kind)) {
+            Some(kind) => {
+                losses.note(LossRule::Foreign);
+                write_note(out, &format!("[{kind} omitted: it is not in a form that can be sent]"));
+            }
+            None => out.extend_from_slice(json.as_str().as_bytes()),
+        },
         _ => {
             losses.note(LossRule::Media);
             write_note(out, "[sound omitted: it cannot be sent here]");
@@ -114,18 +122,30 @@ pub(super) fn write(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
     }
 }
 
-/// Whether a part of a request has a block; what has none is noted.
+/// Whether a part of a user's message has a block, which may be a note that names what stood there.
+pub(super) fn fits_user(part: &Part, losses: &mut Losses<'_>) -> bool {
+    let is_known_elsewhere = matches!(part, Part::Opaque { json } if kind_of(json).is_some_and(|kind| is_foreign(&kind)));
+    is_known_elsewhere || fits(part, losses)
+}
+
+/// Whether a part has a block; what has none is noted.
 pub(super) fn fits(part: &Part, losses: &mut Losses<'_>) -> bool {
     match part {
         // The provider refuses empty texts, and reasoning that it did not sign.
-        Part::Text(part) => !part.text.is_empty() || part.extra.is_some(),
-        Part::Reasoning(part) => is_signed(part) || lose(losses, LossRule::Reasoning),
+        Part::Text(part) => !part.text.is_empty() || is_own(part),
+        Part::Reasoning(part) => is_signed(part) || lose(losses, LossRule::UnsignedReasoning),
         Part::Opaque { json } => match kind_of(json) {
             Some(kind) => !is_foreign(&kind) || lose(losses, LossRule::Foreign),
             None => lose(losses, LossRule::NotJson),
         },
         _ => true,
     }
+}
+
+/// Whether a text has fields that another dialect did not give it.
+fn is_own(part: &TextPart) -> bool {
+    let fields = Fields::of(part.extra.as_ref());
+    fields.is_some_and(|fields| fields.iter().any(|(key, _)| key != "openai_responses"))
 }
 
 fn lose(losses: &mut Losses<'_>, rule: LossRule) -> bool {
@@ -172,10 +192,24 @@ pub(super) fn write_thinking(out: &mut Vec<u8>, part: &TextPart, losses: &mut Lo
 fn write_call(out: &mut Vec<u8>, call: &ToolCallPart, losses: &mut Losses<'_>) {
     let mut object = Object::new(out, open(call.extra.as_ref(), &KNOWN, losses));
     object.str("type", "tool_use");
-    object.str("id", call.id.as_str());
+    object.str("id", &call_id(&call.id, losses));
     object.str("name", &call.name);
     write_input(object.field("input"), &call.arguments, losses);
     object.end();
+}
+
+/// The id of a call, in the characters that the provider takes. A call and its result get the same one.
+pub(super) fn call_id<'a>(id: &'a CallId, losses: &mut Losses<'_>) -> Cow<'a, str> {
+    let fits = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
+    let text = id.as_str();
+    if !text.is_empty() && text.chars().all(fits) {
+        return Cow::Borrowed(text);
+    }
+    losses.note(LossRule::CallId);
+    match text {
+        "" => Cow::Borrowed("_"),
+        text => text.chars().map(|char| if fits(char) { char } else { '_' }).collect(),
+    }
 }
 
 /// The input of a call is an object; a text that is none goes into one.

@@ -94,7 +94,7 @@ impl Encoder {
         let mut out = Vec::new();
         if !self.is_over {
             self.begin(&mut out);
-            self.open.iter_mut().for_each(|block| block.flush(&mut out));
+            self.open.iter_mut().for_each(|block| block.flush(&mut out, &mut self.losses));
         }
         (!out.is_empty()).then(|| Bytes::from(out))
     }
@@ -323,16 +323,22 @@ impl Encoder {
 
     /// An event of this dialect has a type; those of others have none that a client would know.
     fn other(&mut self, out: &mut Vec<u8>, json: &Json) {
-        let fields = Fields::parse(json.as_str());
-        let kind = fields.and_then(|fields| fields.get("type").and_then(string));
-        match kind {
-            Some(kind) if !kind.contains('.') => {
-                frame(out, Some(&kind), |out| out.extend_from_slice(json.as_str().as_bytes()));
-            }
-            Some(_) => self.lose(LossRule::Foreign, "event"),
-            None if json.is_object() => self.lose(LossRule::Foreign, "event"),
-            None => self.lose(LossRule::NotJson, "event"),
+        let Some(mut fields) = Fields::parse(json.as_str()) else {
+            return self.lose(LossRule::NotJson, "event");
+        };
+        let kind = fields.get("type").and_then(string).filter(|kind| !kind.contains('.'));
+        let Some(kind) = kind else { return self.lose(LossRule::Foreign, "event") };
+        if let Some(open) = &mut self.open {
+            open.flush(out, &mut self.losses);
         }
+        if kind.starts_with("content_block_") {
+            // A piece of a block that has no name belongs to the block as it is numbered here.
+            let at = fields.get("index").and_then(|raw| raw.parse().ok());
+            let open = self.open.as_ref().filter(|open| Some(open.part) == at && open.is_begun());
+            let Some(open) = open else { return self.lose(LossRule::Extra, "event") };
+            fields.set("index", open.block.to_string());
+        }
+        frame(out, Some(&kind), |out| out.extend_from_slice(fields.to_text().as_bytes()));
     }
 
     fn losses_at(&mut self, place: &str) -> Losses<'_> {

@@ -36,9 +36,11 @@ pub(super) fn broken(fields: &Fields<'_>) -> Error {
 fn said_in(fields: &Fields<'_>) -> ApiError {
     let inner = fields.get("error").and_then(Fields::parse).unwrap_or_default();
     let said = |key: &str| inner.get(key).and_then(string).map(|text| cut(&text));
+    let details = inner.get("details").and_then(Fields::parse).unwrap_or_default();
     ApiError {
         message: said("message"),
         kind: said("type"),
+        code: details.get("error_code").and_then(string),
         request_id: fields.get("request_id").and_then(string),
         ..ApiError::default()
     }
@@ -94,37 +96,44 @@ pub fn encode_error(error: &Error) -> Response<Bytes> {
 }
 
 pub(super) fn body(error: &Error, status: u16) -> Vec<u8> {
-    let said = error.extensions().get::<ApiError>();
-    let kind = said.and_then(|said| said.kind.as_deref()).unwrap_or(error_type(status));
-    let id = said.and_then(|said| said.request_id.as_deref());
-    let mut out = Vec::new();
-    write_error(&mut out, kind, error.model_text(), id);
-    out
+    let mut said = error.extensions().get::<ApiError>().cloned().unwrap_or_default();
+    said.message = Some(error.model_text().into());
+    said.kind.get_or_insert_with(|| error_type(status).into());
+    error_body(&said).into()
 }
 
 /// The body of an error as this dialect has it.
 ///
 /// ```
-/// let body = tower_agent_wire::anthropic_messages::error_body("not_found_error", "no such model", Some("r-1"));
-/// assert_eq!(body, r#"{"type":"error","error":{"type":"not_found_error","message":"no such model"},"request_id":"r-1"}"#);
+/// use tower_agent_wire::anthropic_messages::{ApiError, error_body};
+///
+/// let mut error = ApiError::default();
+/// error.kind = Some("not_found_error".into());
+/// error.message = Some("no such model".into());
+/// error.code = Some("model_not_found".into());
+/// assert_eq!(
+///     error_body(&error),
+///     r#"{"type":"error","error":{"type":"not_found_error","message":"no such model","details":{"error_code":"model_not_found"}},"request_id":null}"#,
+/// );
 /// ```
 #[must_use]
-pub fn error_body(kind: &str, message: &str, request_id: Option<&str>) -> Bytes {
+pub fn error_body(said: &ApiError) -> Bytes {
     let mut out = Vec::new();
-    write_error(&mut out, kind, message, request_id);
-    out.into()
-}
-
-fn write_error(out: &mut Vec<u8>, kind: &str, message: &str, request_id: Option<&str>) {
-    let mut object = Object::new(out, Fields::default());
+    let mut object = Object::new(&mut out, Fields::default());
     object.str("type", "error");
     let mut inner = Object::new(object.field("error"), Fields::default());
-    inner.str("type", kind);
-    inner.str("message", message);
+    inner.str("type", said.kind.as_deref().unwrap_or("api_error"));
+    inner.str("message", said.message.as_deref().unwrap_or_default());
+    if let Some(code) = &said.code {
+        let mut details = Object::new(inner.field("details"), Fields::default());
+        details.str("error_code", code);
+        details.end();
+    }
     inner.end();
-    match request_id {
+    match &said.request_id {
         Some(id) => object.str("request_id", id),
         None => object.raw("request_id", NULL),
     }
     object.end();
+    out.into()
 }

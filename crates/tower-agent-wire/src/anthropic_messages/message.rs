@@ -194,7 +194,8 @@ impl<'a> Turn<'a> {
                 losses.note(LossRule::Name);
             }
             extra = open(message.extra(), &[], &mut losses);
-            let fitting = message.parts().iter().filter(|part| block::fits(part, &mut losses));
+            let fits = if self.role == "user" { block::fits_user } else { block::fits };
+            let fitting = message.parts().iter().filter(|part| fits(part, &mut losses));
             parts.extend(fitting.map(|part| (place.clone(), part)));
         }
         let says = !parts.is_empty() || extra.get("content").is_some();

@@ -2,7 +2,7 @@
 
 use tower_agent_core::{CallId, Json, PartDelta, PartStart, Str};
 
-use super::{encoder::write_event, extra::open};
+use super::{block::call_id, encoder::write_event, extra::open};
 use crate::{
     Loss, LossRule,
     codec::{
@@ -19,7 +19,7 @@ const KNOWN: [&str; 2] = ["caller", "citations"];
 #[derive(Clone, Debug)]
 pub(super) struct OpenBlock {
     pub(super) part: u32,
-    block: u32,
+    pub(super) block: u32,
     kind: Kind,
     extra: Option<Json>,
     /// The fields that the start said, once it is written.
@@ -60,6 +60,11 @@ impl OpenBlock {
         }
     }
 
+    /// Whether the start is written.
+    pub(super) const fn is_begun(&self) -> bool {
+        self.said.is_some()
+    }
+
     /// Adds an id or a name that came late; the first that is not empty counts.
     pub(super) fn name(&mut self, late_id: Option<&CallId>, late_name: Option<&Str>) {
         if let Kind::Call { id, name, .. } = &mut self.kind {
@@ -77,9 +82,9 @@ impl OpenBlock {
     }
 
     /// Writes the start, if it can be.
-    pub(super) fn flush(&mut self, out: &mut Vec<u8>) {
+    pub(super) fn flush(&mut self, out: &mut Vec<u8>, all: &mut Vec<Loss>) {
         if self.is_named() {
-            self.start(out);
+            self.start(out, all);
         }
     }
 
@@ -87,7 +92,7 @@ impl OpenBlock {
         Losses { place: format!("part {}", self.part), all }
     }
 
-    fn start(&mut self, out: &mut Vec<u8>) {
+    fn start(&mut self, out: &mut Vec<u8>, all: &mut Vec<Loss>) {
         if self.said.is_some() {
             return;
         }
@@ -99,7 +104,7 @@ impl OpenBlock {
         write_event(out, "content_block_start", |event| {
             event.number("index", self.block);
             let mut block = Object::new(event.field("content_block"), fields);
-            self.write_start(&mut block);
+            self.write_start(&mut block, &mut self.losses(all));
             block.end();
         });
         if let Kind::Call { held, .. } = &mut self.kind {
@@ -108,7 +113,7 @@ impl OpenBlock {
         }
     }
 
-    fn write_start(&self, block: &mut Object<'_, '_>) {
+    fn write_start(&self, block: &mut Object<'_, '_>, losses: &mut Losses<'_>) {
         match &self.kind {
             Kind::Text => {
                 block.str("type", "text");
@@ -122,39 +127,39 @@ impl OpenBlock {
             }
             Kind::Call { id, name, .. } => {
                 block.str("type", "tool_use");
-                block.str("id", id.as_str());
+                block.str("id", &call_id(id, losses));
                 block.str("name", name);
                 block.raw("input", "{}");
             }
         }
     }
 
-    pub(super) fn delta(&mut self, out: &mut Vec<u8>, delta: &PartDelta, losses: &mut Vec<Loss>) {
+    pub(super) fn delta(&mut self, out: &mut Vec<u8>, delta: &PartDelta, all: &mut Vec<Loss>) {
         match (delta, &mut self.kind) {
             (PartDelta::Text(text), Kind::Text) => {
-                self.start(out);
+                self.start(out, all);
                 self.write_delta(out, "text_delta", "text", text);
             }
             (PartDelta::Reasoning(text), Kind::Thinking) => {
-                self.start(out);
+                self.start(out, all);
                 self.write_delta(out, "thinking_delta", "thinking", text);
             }
             (PartDelta::ToolCall { id, name, arguments }, Kind::Call { .. }) => {
                 self.name(id.as_ref(), name.as_ref());
-                self.arguments(out, arguments);
+                self.arguments(out, arguments, all);
             }
-            _ => self.losses(losses).note(LossRule::PartInReply),
+            _ => self.losses(all).note(LossRule::PartInReply),
         }
     }
 
-    fn arguments(&mut self, out: &mut Vec<u8>, text: &Str) {
+    fn arguments(&mut self, out: &mut Vec<u8>, text: &Str, all: &mut Vec<Loss>) {
         if !self.is_named() && self.said.is_none() {
             if let Kind::Call { held, .. } = &mut self.kind {
                 held.push_str(text);
             }
             return;
         }
-        self.start(out);
+        self.start(out, all);
         self.write_arguments(out, text);
     }
 
@@ -186,7 +191,7 @@ impl OpenBlock {
     /// Writes what was held back, the fields that come late, and the end.
     pub(super) fn end(mut self, out: &mut Vec<u8>, extra: Option<&Json>, all: &mut Vec<Loss>) {
         self.extra = extra.cloned().or(self.extra.take());
-        self.start(out);
+        self.start(out, all);
         let extra = self.extra.take();
         let mut losses = self.losses(all);
         let mut fields = open(extra.as_ref(), &KNOWN, &mut losses);

@@ -2,11 +2,11 @@
 
 use tower_agent_core::{Error, Json, ModelRequest, ToolChoice, ToolSpec, Tools};
 
-use super::extra::{keep, open};
+use super::extra::{SPACE, keep, open};
 use crate::{
     Loss, LossRule,
     codec::{
-        Flaw, Losses,
+        Flaw, Losses, is_foreign_tool,
         raw::{Fields, Object, items, string, write_array},
         schema_text,
     },
@@ -74,6 +74,10 @@ fn plain_choice(raw: &str) -> Option<(ToolChoice, Option<bool>)> {
 }
 
 pub(super) fn write_choice(object: &mut Object<'_, '_>, request: &ModelRequest) {
+    if !request.tools.is_empty() && request.tools.iter().all(|spec| is_foreign(spec)) {
+        // A choice among tools that were left out would be refused.
+        return;
+    }
     let parallel = request.sampling.parallel_tool_calls.filter(|_| !request.tools.is_empty());
     let choice = match (&request.tool_choice, parallel) {
         (Some(choice), _) => choice,
@@ -121,9 +125,11 @@ pub(super) fn write_all(
     result
 }
 
-/// A tool of another provider's own says its type beside this dialect's key.
+/// A tool of another provider's own says its type beside this dialect's key, or under its own dialect's.
 fn is_foreign(spec: &ToolSpec) -> bool {
-    Fields::of(spec.extra.as_ref()).is_some_and(|fields| fields.get("type").is_some())
+    let extra = spec.extra.as_ref();
+    is_foreign_tool(extra, SPACE)
+        || Fields::of(extra).is_some_and(|fields| fields.get("type").is_some())
 }
 
 fn write(out: &mut Vec<u8>, spec: &ToolSpec, losses: &mut Losses<'_>) -> Result<(), Error> {

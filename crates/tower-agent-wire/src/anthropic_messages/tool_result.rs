@@ -59,7 +59,7 @@ fn read_content(fields: &mut Fields<'_>) -> Result<Vec<Content>, Flaw> {
 pub(super) fn write(out: &mut Vec<u8>, result: &ToolResultPart, losses: &mut Losses<'_>) {
     let mut object = Object::new(out, open(result.extra.as_ref(), &["cache_control"], losses));
     object.str("type", "tool_result");
-    object.str("tool_use_id", result.call_id.as_str());
+    object.str("tool_use_id", &block::call_id(&result.call_id, losses));
     write_content(&mut object, result, losses);
     if result.is_error {
         object.raw("is_error", "true");

@@ -15,14 +15,23 @@ use crate::{
 const KINDS: [&str; 5] = ["text", "image_url", "input_audio", "file", "refusal"];
 
 /// Parts of other dialects that would look like parts of this one.
-const FOREIGN: [&str; 6] = [
+const FOREIGN: [&str; 14] = [
     "server_tool_use",
     "mcp_tool_use",
     "container_upload",
     "search_result",
     "document",
     "redacted_thinking",
+    "item_reference",
+    "reasoning",
+    "compaction",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "input_file",
+    "input_video",
 ];
+const FOREIGN_ENDS: [&str; 3] = ["_tool_result", "_call", "_call_output"];
 
 /// Takes the content as parts. An empty text, an empty list and `null` stay in the fields.
 ///
@@ -88,25 +97,22 @@ fn read_part(raw: &str) -> Result<Part, Flaw> {
 
 fn is_content(part: &Part) -> bool {
     !matches!(part, Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolResult(_))
-        && !is_foreign(part)
 }
 
 /// Whether a part is one that only another dialect knows.
 fn is_foreign(part: &Part) -> bool {
     let Part::Opaque { json } = part else { return false };
-    kind_of(json).is_some_and(|kind| FOREIGN.contains(&&*kind) || kind.ends_with("_tool_result"))
+    kind_of(json).is_some_and(|kind| {
+        FOREIGN.contains(&&*kind) || FOREIGN_ENDS.iter().any(|end| kind.ends_with(end))
+    })
 }
 
-/// Notes what content has that only other dialects know.
-fn note_foreign(parts: &[Part], losses: &mut Losses<'_>) {
-    for part in parts {
-        match part {
-            Part::Text(part) if is_foreign_alone(part.extra.as_ref()) => {
-                drop(losses.fields(part.extra.as_ref()));
-            }
-            part if is_foreign(part) => losses.note(LossRule::Foreign),
-            _ => {}
-        }
+/// Notes what a part has that only other dialects know, where it is not written itself.
+fn note_foreign(part: &Part, losses: &mut Losses<'_>) {
+    match part {
+        Part::Text(part) => drop(losses.fields(part.extra.as_ref())),
+        part if is_foreign(part) => losses.note(LossRule::Foreign),
+        _ => {}
     }
 }
 
@@ -124,13 +130,17 @@ fn plain_texts<'a>(parts: impl Iterator<Item = &'a Part>) -> Option<Vec<&'a str>
 
 /// Writes the content of a message, if it has any.
 pub(super) fn write(object: &mut Object<'_, '_>, message: &Message, losses: &mut Losses<'_>) {
-    let parts = || message.parts().iter().filter(|part| is_content(part));
-    note_foreign(message.parts(), losses);
+    // What a user sent leaves a note; an answer does without what only its own provider knows.
+    let keeps =
+        |part: &Part| is_content(part) && (*message.role() == Role::User || !is_foreign(part));
+    let parts = || message.parts().iter().filter(|part| keeps(part));
+    message.parts().iter().filter(|part| !keeps(part)).for_each(|part| note_foreign(part, losses));
     match plain_texts(parts()) {
         Some(texts) if texts.is_empty() => {}
         // Many servers take an assistant's and an operator's content only as one text.
         Some(texts) if texts.len() == 1 || *message.role() != Role::User => {
             object.str("content", &texts.concat());
+            parts().for_each(|part| note_foreign(part, losses));
         }
         _ => {
             write_array(object.field("content"), parts(), |out, part| write_part(out, part, losses))
@@ -146,13 +156,16 @@ pub(super) fn write_reply(object: &mut Object<'_, '_>, message: &Message, losses
         .iter()
         .filter(|part| !said_elsewhere(part))
         .partition(|part| fits_reply(part));
-    note_foreign(message.parts(), losses);
-    for _ in others.into_iter().filter(|part| !is_foreign(part)) {
-        losses.note(LossRule::PartInReply);
+    for part in others {
+        let rule = if is_foreign(part) { LossRule::Foreign } else { LossRule::PartInReply };
+        losses.note(rule);
     }
     match plain_texts(fitting.iter().copied()) {
         Some(texts) if texts.is_empty() => object.default_raw("content", NULL),
-        Some(texts) => object.str("content", &texts.concat()),
+        Some(texts) => {
+            object.str("content", &texts.concat());
+            fitting.iter().for_each(|part| note_foreign(part, losses));
+        }
         None => write_array(object.field("content"), fitting, |out, part| {
             write_part(out, part, losses);
         }),
@@ -173,6 +186,11 @@ fn write_part(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
         Part::Image(media) => media::write_image(out, media, losses),
         Part::Audio(media) => media::write_audio(out, media, losses),
         Part::File(media) => media::write_file(out, media, losses),
+        Part::Opaque { json } if is_foreign(part) => {
+            losses.note(LossRule::Foreign);
+            let kind = kind_of(json).unwrap_or_default();
+            write_note(out, &format!("[{kind} omitted: it is not in a form that can be sent]"));
+        }
         Part::Opaque { json } if json.check().is_ok() => {
             out.extend_from_slice(json.as_str().as_bytes())
         }

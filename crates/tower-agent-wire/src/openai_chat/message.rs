@@ -177,6 +177,9 @@ fn write_result(
             fields.set(key.to_owned(), value.to_owned());
         }
     }
+    if result.is_error {
+        losses.note(LossRule::ErrorFlag);
+    }
     let mut object = Object::new(out, fields);
     object.str("role", "tool");
     object.str("tool_call_id", result.call_id.as_str());

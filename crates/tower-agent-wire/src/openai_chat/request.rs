@@ -9,7 +9,7 @@ use super::{message, tool};
 use crate::{
     Encoded, Loss,
     codec::{
-        Flaw, Losses,
+        Flaw, Losses, is_foreign_tool,
         number::{take_float, write_float},
         raw::{self, Fields, NULL, Object, items, string, write_array, write_str},
         schema_text,
@@ -153,7 +153,10 @@ pub fn encode_request(request: &ModelRequest) -> Result<Encoded, Error> {
     object.str("model", &request.model);
     message::write_all(object.field("messages"), request, &mut losses);
     tool::write_all(&mut object, &request.tools, &mut losses)?;
-    if let Some(choice) = &request.tool_choice {
+    // A choice among tools that were left out would be refused.
+    let is_left_out = !request.tools.is_empty()
+        && request.tools.iter().all(|spec| is_foreign_tool(spec.extra.as_ref(), ""));
+    if let Some(choice) = request.tool_choice.as_ref().filter(|_| !is_left_out) {
         write_choice(object.field("tool_choice"), choice);
     }
     write_sampling(&mut object, &request.sampling);

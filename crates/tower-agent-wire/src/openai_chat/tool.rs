@@ -91,7 +91,7 @@ pub(super) fn write_all(
     losses: &mut Vec<Loss>,
 ) -> Result<(), Error> {
     let (foreign, own): (Vec<_>, Vec<_>) =
-        tools.iter().enumerate().partition(|(_, spec)| is_foreign_tool(spec.extra.as_ref()));
+        tools.iter().enumerate().partition(|(_, spec)| is_foreign_tool(spec.extra.as_ref(), ""));
     for (index, _) in foreign {
         losses.push(Loss { rule: LossRule::Foreign, place: format!("tools[{index}]") });
     }

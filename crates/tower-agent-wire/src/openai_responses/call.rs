@@ -2,10 +2,10 @@
 
 use tower_agent_core::{Json, ToolCallPart};
 
-use super::item::Reader;
+use super::{extra, item::Reader};
 use crate::codec::{
     Flaw, Losses,
-    raw::{Fields, NULL, Object, string, write_str},
+    raw::{Fields, NULL, Object, write_str},
 };
 
 /// The names that a kind of call has.
@@ -38,17 +38,18 @@ pub(super) const SHAPES: [Shape; 2] = [
         prefix: "ctc",
     },
 ];
-const FUNCTION: &Shape = &SHAPES[0];
+pub(super) const FUNCTION: &Shape = &SHAPES[0];
+pub(super) const CUSTOM: &Shape = &SHAPES[1];
+const CUSTOM_TYPE: &str = "\"custom\"";
 
 /// The shape of a kind that is one.
 pub(super) fn shape(kind: &str) -> Option<&'static Shape> {
     SHAPES.iter().find(|shape| shape.kind == kind)
 }
 
-/// The shape that the extra of a call names; a function where it names none.
-pub(super) fn shape_of(extra: &Fields<'_>) -> &'static Shape {
-    let kind = extra.get("type").and_then(string);
-    kind.and_then(|kind| shape(&kind)).unwrap_or(FUNCTION)
+/// The shape that the extra of a call names, in a word of chat completions; a function where it names none.
+fn shape_of(extra: &Fields<'_>) -> &'static Shape {
+    if extra.get("type") == Some(CUSTOM_TYPE) { CUSTOM } else { FUNCTION }
 }
 
 /// The shape of a call with such an extra.
@@ -56,18 +57,30 @@ pub(super) fn shape_in(extra: Option<&Json>) -> &'static Shape {
     shape_of(&Fields::of(extra).unwrap_or_default())
 }
 
+/// Whether a call is one of a tool that takes any text.
+pub(super) fn is_custom(call: &ToolCallPart) -> bool {
+    shape_in(call.extra.as_ref()).kind == CUSTOM.kind
+}
+
 pub(super) fn read(mut fields: Fields<'_>) -> Result<ToolCallPart, Flaw> {
-    let shape = shape_of(&fields);
+    let kind = fields.take_str("type").unwrap_or_default();
+    let shape = shape(&kind).unwrap_or(FUNCTION);
     let mut call = ToolCallPart::new("", "", "");
     call.id =
         fields.take_str("call_id").ok_or_else(|| Flaw::new("call_id", "must be a string"))?.into();
     call.name = fields.take_str("name").ok_or_else(|| Flaw::new("name", "must be a string"))?;
     call.arguments = read_arguments(&mut fields, shape.arguments);
-    if shape.kind == FUNCTION.kind {
-        fields.take("type");
-    }
-    call.extra = fields.to_extra();
+    call.extra = keep(&fields, shape);
     Ok(call)
+}
+
+/// The fields of a call, with its kind in a word of chat completions.
+pub(super) fn keep(fields: &Fields<'_>, shape: &Shape) -> Option<Json> {
+    let mut shared = Fields::default();
+    if shape.kind == CUSTOM.kind {
+        shared.set("type", CUSTOM_TYPE);
+    }
+    extra::keep_beside(fields, shared)
 }
 
 /// Arguments are text. Some servers send the object itself, marked by `{}`, or none, marked by `null`.
@@ -94,7 +107,7 @@ pub(super) fn write(
     reader: Reader<'_>,
     losses: &mut Losses<'_>,
 ) {
-    let mut object = Object::new(out, losses.fields(call.extra.as_ref()));
+    let mut object = Object::new(out, extra::open(call.extra.as_ref(), &["type"], losses));
     let shape = shape_of(object.extra());
     object.str("type", shape.kind);
     if let Some(id) = reader.id(shape.prefix, at).filter(|_| object.extra().get("id").is_none()) {

@@ -2,7 +2,11 @@
 
 use tower_agent_core::{Content, Json, Message, Part, Resource, TextPart, ToolResultPart};
 
-use super::media;
+use super::{
+    extra,
+    item::{is_foreign, kind_of},
+    media,
+};
 use crate::{
     LossRule,
     codec::{
@@ -63,7 +67,7 @@ fn read_part(raw: &str) -> Result<Part, Flaw> {
     let part = match kind.as_str() {
         "input_text" | "output_text" | "text" => fields
             .take_str("text")
-            .map(|text| Part::Text(TextPart { text, extra: fields.to_extra() })),
+            .map(|text| Part::Text(TextPart { text, extra: extra::keep(&fields) })),
         "input_image" => media::read_image(&mut fields).map(Part::Image),
         "input_audio" => media::read_audio(&mut fields).map(Part::Audio),
         "input_file" => media::read_file(&mut fields).map(Part::File),
@@ -80,9 +84,16 @@ pub(super) fn write(object: &mut Object<'_, '_>, message: &Message, losses: &mut
     let parts: Vec<&Part> = message.parts().iter().filter(is_content).collect();
     match &*parts {
         [] => object.default_raw("content", "\"\""),
-        [Part::Text(TextPart { text, extra: None })] => object.str("content", text),
+        [Part::Text(TextPart { text, extra })] if is_plain(extra.as_ref(), losses) => {
+            object.str("content", text);
+        }
         _ => write_array(object.field("content"), parts, |out, part| write_part(out, part, losses)),
     }
+}
+
+/// Whether a text needs no fields of its own. Those of other dialects are lost.
+fn is_plain(extra: Option<&Json>, losses: &mut Losses<'_>) -> bool {
+    extra::peek(extra).is_empty() && extra::open(extra, &[], losses).is_empty()
 }
 
 fn write_part(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
@@ -91,6 +102,11 @@ fn write_part(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
         Part::Image(media) => media::write_image(out, media, losses),
         Part::Audio(media) => media::write_audio(out, media, losses),
         Part::File(media) => media::write_file(out, media, losses),
+        Part::Opaque { json } if is_foreign(json) => {
+            losses.note(LossRule::Foreign);
+            let kind = kind_of(json).unwrap_or_default();
+            write_note(out, &format!("[{kind} omitted: it is not in a form that can be sent]"));
+        }
         Part::Opaque { json } if Fields::parse(json.as_str()).is_some() => {
             out.extend_from_slice(json.as_str().as_bytes());
         }
@@ -102,7 +118,7 @@ fn write_part(out: &mut Vec<u8>, part: &Part, losses: &mut Losses<'_>) {
 }
 
 fn write_text(out: &mut Vec<u8>, part: &TextPart, losses: &mut Losses<'_>) {
-    let mut object = Object::new(out, losses.fields(part.extra.as_ref()));
+    let mut object = Object::new(out, extra::open(part.extra.as_ref(), &[], losses));
     let kind = object.extra().get("type").and_then(string);
     let kind = kind.filter(|kind| kind == "output_text");
     object.str("type", kind.as_deref().unwrap_or(USER_TEXT));
@@ -139,7 +155,7 @@ pub(super) fn write_output(
 
 fn needs_list(block: &Content) -> bool {
     match block {
-        Content::Text(part) => part.extra.is_some(),
+        Content::Text(part) => !extra::peek(part.extra.as_ref()).is_empty(),
         Content::Image(_) => true,
         Content::Opaque { json } => is_input(json),
         _ => false,
@@ -148,8 +164,7 @@ fn needs_list(block: &Content) -> bool {
 
 /// Whether a block is one of this dialect.
 fn is_input(json: &Json) -> bool {
-    let kind = Fields::parse(json.as_str()).and_then(|fields| string(fields.get("type")?));
-    kind.is_some_and(|kind| kind.starts_with("input_"))
+    kind_of(json).is_some_and(|kind| kind.starts_with("input_"))
 }
 
 fn write_block(out: &mut Vec<u8>, block: &Content, losses: &mut Losses<'_>) {
@@ -166,7 +181,10 @@ fn write_block(out: &mut Vec<u8>, block: &Content, losses: &mut Losses<'_>) {
 /// A block as text; what has none is a note.
 fn plain(block: &Content, losses: &mut Losses<'_>) -> String {
     match block {
-        Content::Text(part) => part.text.to_string(),
+        Content::Text(part) => {
+            is_plain(part.extra.as_ref(), losses);
+            part.text.to_string()
+        }
         Content::Resource(Resource { text: Some(text), .. }) => text.to_string(),
         Content::ResourceLink(resource) => match &resource.name {
             Some(name) => format!("{name}: {}", resource.uri),

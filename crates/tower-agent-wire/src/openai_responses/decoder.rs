@@ -4,9 +4,9 @@ use tower_agent_core::{Error, ErrorKind, Json, ModelEvent};
 
 use super::{
     finish,
-    parts::{Parts, Text},
+    parts::{Kind, Parts},
     place::{Place, item},
-    reply::Head,
+    reply::{Head, keep},
     usage,
 };
 use crate::{
@@ -18,6 +18,8 @@ use crate::{
     sse::{Event, ParseError, Parser},
 };
 
+const EVENT_LIMIT: usize = 64 << 20;
+
 /// Reads a streamed reply of a provider from bytes that may be cut anywhere.
 ///
 /// Push bytes as they come, take events until there are none, and call [`finish`](Self::finish) at the end of the
@@ -26,7 +28,7 @@ use crate::{
 /// Indices of parts are made of those of the item and its content, so they have gaps; what is collected is in the order of
 /// the whole reply. What an event of the end says beyond the events before it (text, whole items, fields) is told then, so a
 /// server that leaves events out loses nothing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Decoder {
     sse: Parser,
     events: VecDeque<Result<ModelEvent, Error>>,
@@ -39,10 +41,16 @@ impl Decoder {
     /// A decoder at the beginning of a stream.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            sse: Parser::new().limit(EVENT_LIMIT),
+            events: VecDeque::new(),
+            parts: Parts::default(),
+            head: None,
+            is_over: false,
+        }
     }
 
-    /// Sets how many bytes one event may have; without it 16 MiB. The last event holds the whole reply again.
+    /// Sets how many bytes one event may have; without it 64 MiB, since the last event holds the whole reply.
     #[must_use]
     pub fn event_limit(mut self, bytes: usize) -> Self {
         self.sse = self.sse.limit(bytes);
@@ -173,7 +181,7 @@ impl Decoder {
         for key in ["status", "output", "usage"] {
             fields.take(key);
         }
-        self.start(head, fields.to_extra());
+        self.start(head, keep(fields));
         Ok(())
     }
 
@@ -213,7 +221,7 @@ impl Decoder {
         let head = Head::read(&mut fields);
         fields.take("output");
         let usage = usage::take(&mut fields);
-        let extra = fields.to_extra();
+        let extra = keep(fields);
         if self.head.as_ref() != Some(&extra) {
             let head = if self.head.is_none() { head } else { Head::default() };
             self.start(head, extra);
@@ -238,13 +246,19 @@ impl Decoder {
     }
 }
 
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// What an event says of a part.
 #[derive(Clone, Copy, Debug)]
 enum Piece {
     Begin,
-    Delta(Text),
+    Delta(Kind),
     /// The whole text, under a key; what did not come in deltas is added.
-    Whole(Text, &'static str),
+    Whole(Kind, &'static str),
     /// What other events say as well.
     Nothing,
 }
@@ -254,19 +268,19 @@ impl Piece {
         Some(match kind.strip_prefix("response.")? {
             "content_part.added" | "reasoning_summary_part.added" => Self::Begin,
             "content_part.done" | "reasoning_summary_part.done" => Self::Nothing,
-            "output_text.delta" => Self::Delta(Text::Answer),
-            "output_text.done" => Self::Whole(Text::Answer, "text"),
-            "refusal.delta" => Self::Delta(Text::Refusal),
-            "refusal.done" => Self::Whole(Text::Refusal, "refusal"),
-            "reasoning_summary_text.delta" => Self::Delta(Text::Summary),
-            "reasoning_summary_text.done" => Self::Whole(Text::Summary, "text"),
-            "reasoning_text.delta" => Self::Delta(Text::Thought),
-            "reasoning_text.done" => Self::Whole(Text::Thought, "text"),
+            "output_text.delta" => Self::Delta(Kind::Text),
+            "output_text.done" => Self::Whole(Kind::Text, "text"),
+            "refusal.delta" => Self::Delta(Kind::Refusal),
+            "refusal.done" => Self::Whole(Kind::Refusal, "refusal"),
+            "reasoning_summary_text.delta" => Self::Delta(Kind::Summary),
+            "reasoning_summary_text.done" => Self::Whole(Kind::Summary, "text"),
+            "reasoning_text.delta" => Self::Delta(Kind::Thought),
+            "reasoning_text.done" => Self::Whole(Kind::Thought, "text"),
             "function_call_arguments.delta" | "custom_tool_call_input.delta" => {
-                Self::Delta(Text::Arguments)
+                Self::Delta(Kind::Arguments)
             }
-            "function_call_arguments.done" => Self::Whole(Text::Arguments, "arguments"),
-            "custom_tool_call_input.done" => Self::Whole(Text::Arguments, "input"),
+            "function_call_arguments.done" => Self::Whole(Kind::Arguments, "arguments"),
+            "custom_tool_call_input.done" => Self::Whole(Kind::Arguments, "input"),
             _ => return None,
         })
     }

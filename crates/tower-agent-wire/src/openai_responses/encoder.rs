@@ -171,7 +171,10 @@ impl Encoder {
             ending,
             usage: self.usage.as_ref().filter(|_| ending.is_some()),
         };
-        let mut losses = Losses { place: "reply".into(), all: &mut self.losses };
+        // What is lost is told once, with the last event.
+        let mut unsaid = Vec::new();
+        let all = if ending.is_some() { &mut self.losses } else { &mut unsaid };
+        let mut losses = Losses { place: "reply".into(), all };
         let mut json = Vec::new();
         response.write(&mut json, self.output.items(), &mut losses);
         self.output.frames.event(kind, |event| {
@@ -271,7 +274,7 @@ impl Encoder {
         let kind = fields.get("type").and_then(string);
         match kind.filter(|kind| kind.starts_with("response.")) {
             Some(kind) => self.output.frames.with(&kind, fields, |_| {}),
-            None => self.losses_at("event").note(LossRule::Event),
+            None => self.losses_at("event").note(LossRule::Foreign),
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tower_agent_core::{Error, ErrorKind, FinishReason, Json};
 
-use super::reply::usual_finish;
+use super::{extra, reply::usual_finish};
 use crate::{
     LossRule,
     codec::{
@@ -70,17 +70,14 @@ pub(super) fn of(reason: &FinishReason, extra: Option<&Json>, losses: &mut Losse
         FinishReason::Length => Ending::Incomplete("max_output_tokens"),
         FinishReason::ContentFilter => Ending::Incomplete("content_filter"),
         FinishReason::Error => Ending::Failed,
-        _ => {
-            let extra = Fields::of(extra).unwrap_or_default();
-            match extra.get("status") {
-                Some("\"incomplete\"") => Ending::Kept { event: "response.incomplete" },
-                Some(_) => Ending::Kept { event: "response.completed" },
-                None => {
-                    losses.note(LossRule::FinishReason);
-                    Ending::Completed
-                }
+        _ => match extra::peek(extra).get("status") {
+            Some("\"incomplete\"") => Ending::Kept { event: "response.incomplete" },
+            Some(_) => Ending::Kept { event: "response.completed" },
+            None => {
+                losses.note(LossRule::FinishReason);
+                Ending::Completed
             }
-        }
+        },
     }
 }
 

@@ -2,7 +2,8 @@
 
 use tower_agent_core::Json;
 
-use crate::codec::raw::{Fields, string};
+use super::extra;
+use crate::codec::raw::string;
 
 /// The events of a part, in their order, and the fields that say which part and what it holds.
 #[derive(Debug)]
@@ -61,8 +62,7 @@ pub(super) static THOUGHT: Form = Form {
 
 /// The form of a text, by what its extra says of its kind.
 pub(super) fn of_text(extra: Option<&Json>) -> &'static Form {
-    let fields = Fields::of(extra).unwrap_or_default();
-    match fields.get("type").and_then(string).as_deref() {
+    match extra::peek(extra).get("type").and_then(string).as_deref() {
         Some("refusal") => &REFUSAL,
         _ => &TEXT,
     }

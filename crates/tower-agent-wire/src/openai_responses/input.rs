@@ -1,12 +1,14 @@
 //! The input of a request: a text, or items.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use tower_agent_core::{CallId, Conversation, Json, Message, ModelRequest, Part, Role, Str};
+use tower_agent_core::{
+    CallId, Conversation, Json, Message, ModelRequest, Part, Role, Str, ToolResultPart,
+};
 
 use super::{
-    content,
-    item::{self, Reader},
+    call, content, extra,
+    item::{self, Reader, Run},
     message,
     reply::take_refusal,
     result,
@@ -108,18 +110,30 @@ pub(super) fn write(object: &mut Object<'_, '_>, request: &ModelRequest, losses:
         && let [message] = &*request.messages
         && let [Part::Text(part)] = message.parts()
         && (message.role(), message.extra(), &part.extra) == (&Role::User, None, &None)
+        && message.name().is_none()
     {
         return object.str("input", &part.text);
     }
     let mut array = Array::new(object.field("input"));
     for (index, message) in request.messages.iter().enumerate() {
         let mut places = Losses { place: format!("messages[{index}]"), all: losses };
-        match message.role() {
-            Role::Assistant | Role::Tool => write_items(&mut array, message, &mut places),
-            _ => write_message(&mut array, message, &mut places),
+        if is_items(message) {
+            array.items(message, &mut places);
+        } else {
+            array.message(message, &mut places);
         }
     }
     array.end();
+}
+
+/// Whether the parts of a message are items, and not the content of one.
+fn is_items(message: &Message) -> bool {
+    let is_item = |part: &Part| matches!(part, Part::ToolResult(_) | Part::Opaque { .. });
+    match message.role() {
+        Role::Assistant => true,
+        Role::Tool => message.parts().iter().all(is_item),
+        _ => false,
+    }
 }
 
 /// An array whose items may turn out to be nothing.
@@ -127,12 +141,14 @@ struct Array<'a> {
     out: &'a mut Vec<u8>,
     is_first: bool,
     count: usize,
+    /// Calls of custom tools, whose results are called so too.
+    custom: HashSet<CallId>,
 }
 
 impl<'a> Array<'a> {
     fn new(out: &'a mut Vec<u8>) -> Self {
         out.push(b'[');
-        Self { out, is_first: true, count: 0 }
+        Self { out, is_first: true, count: 0, custom: HashSet::new() }
     }
 
     fn item(&mut self, write: impl FnOnce(&mut Vec<u8>, usize) -> bool) {
@@ -148,46 +164,63 @@ impl<'a> Array<'a> {
         }
     }
 
+    fn items(&mut self, message: &Message, losses: &mut Losses<'_>) {
+        lose_name(message, losses);
+        let refusal = take_refusal(message.extra(), losses).map(message::refusal);
+        let refusal = refusal.map(Part::Text);
+        for parts in [message.parts(), refusal.as_slice()] {
+            for run in item::runs(parts, losses) {
+                match run {
+                    Run::Result(part) => self.result(part, losses),
+                    Run::Call(part) if call::is_custom(part) => {
+                        self.custom.insert(part.id.clone());
+                        self.run(run, losses);
+                    }
+                    run => self.run(run, losses),
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, run: Run<'_>, losses: &mut Losses<'_>) {
+        self.item(|out, at| item::write(out, run, at, Reader::Provider, losses));
+    }
+
+    fn result(&mut self, part: &ToolResultPart, losses: &mut Losses<'_>) {
+        let is_custom = self.custom.contains(&part.call_id);
+        let shape = if is_custom { call::CUSTOM } else { call::FUNCTION };
+        self.item(|out, _| {
+            result::write(out, part, shape, losses);
+            true
+        });
+    }
+
+    /// Results come first: they must follow the calls.
+    fn message(&mut self, message: &Message, losses: &mut Losses<'_>) {
+        let mut has_rest = message.parts().is_empty();
+        for part in message.parts() {
+            match part {
+                Part::ToolResult(part) => self.result(part, losses),
+                Part::Reasoning(_) | Part::ToolCall(_) => losses.note(LossRule::PartInReply),
+                _ => has_rest = true,
+            }
+        }
+        if !has_rest {
+            return;
+        }
+        lose_name(message, losses);
+        self.item(|out, _| {
+            let mut object = Object::new(out, extra::open(message.extra(), &[], losses));
+            object.str("role", role_name(message.role()));
+            content::write(&mut object, message, losses);
+            object.end();
+            true
+        });
+    }
+
     fn end(self) {
         self.out.push(b']');
     }
-}
-
-fn write_items(array: &mut Array<'_>, message: &Message, losses: &mut Losses<'_>) {
-    lose_name(message, losses);
-    let refusal = take_refusal(message.extra(), losses).map(message::refusal);
-    let refusal = refusal.map(Part::Text);
-    for parts in [message.parts(), refusal.as_slice()] {
-        for run in item::runs(parts, losses) {
-            array.item(|out, at| item::write(out, run, at, Reader::Provider, losses));
-        }
-    }
-}
-
-/// Results come first: they must follow the calls.
-fn write_message(array: &mut Array<'_>, message: &Message, losses: &mut Losses<'_>) {
-    let mut has_rest = message.parts().is_empty();
-    for part in message.parts() {
-        match part {
-            Part::ToolResult(part) => array.item(|out, _| {
-                result::write(out, part, losses);
-                true
-            }),
-            Part::Reasoning(_) | Part::ToolCall(_) => losses.note(LossRule::PartInReply),
-            _ => has_rest = true,
-        }
-    }
-    if !has_rest {
-        return;
-    }
-    lose_name(message, losses);
-    array.item(|out, _| {
-        let mut object = Object::new(out, losses.fields(message.extra()));
-        object.str("role", role_name(message.role()));
-        content::write(&mut object, message, losses);
-        object.end();
-        true
-    });
 }
 
 fn lose_name(message: &Message, losses: &mut Losses<'_>) {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use tower_agent_core::{Json, Part, Str, TextPart};
 
-use super::{call, message, reasoning};
+use super::{call, extra, message, reasoning, result};
 use crate::{
     LossRule,
     codec::{
@@ -75,19 +75,22 @@ pub(super) fn push(parts: &mut Vec<Part>, mut next: Vec<Part>) {
 
 /// A part that stands for an item without content.
 pub(super) fn empty_part() -> TextPart {
-    TextPart { text: Str::default(), extra: Some(Json::from_text(r#"{"type":null}"#)) }
+    TextPart {
+        text: Str::default(),
+        extra: Some(Json::from_text(r#"{"openai_responses":{"type":null}}"#)),
+    }
 }
 
 /// Puts the fields of an item on its first part.
 pub(super) fn mark(part: &mut TextPart, rest: &Fields<'_>) {
     let extra = part.extra.take();
-    let mut fields = Fields::of(extra.as_ref()).unwrap_or_default();
+    let mut fields = extra::peek(extra.as_ref());
     fields.set(ITEM, rest.to_text());
-    part.extra = fields.to_extra();
+    part.extra = extra::keep(&fields);
 }
 
 fn is_marked(part: &TextPart) -> bool {
-    Fields::of(part.extra.as_ref()).is_some_and(|fields| fields.get(ITEM).is_some())
+    extra::peek(part.extra.as_ref()).get(ITEM).is_some()
 }
 
 /// A part of an item, with its extra taken apart.
@@ -99,7 +102,7 @@ pub(super) struct Piece<'a> {
 
 impl<'a> Piece<'a> {
     fn of(part: &'a TextPart, losses: &mut Losses<'_>) -> Self {
-        Self { text: &part.text, extra: losses.fields(part.extra.as_ref()) }
+        Self { text: &part.text, extra: extra::open(part.extra.as_ref(), &[], losses) }
     }
 
     /// Its kind in the dialect, if it is not the usual one.
@@ -148,6 +151,7 @@ pub(super) fn runs<'a>(parts: &'a [Part], losses: &mut Losses<'_>) -> Vec<Run<'a
             }
             Part::ToolCall(call) => runs.push(Run::Call(call)),
             Part::ToolResult(result) => runs.push(Run::Result(result)),
+            Part::Opaque { json } if is_foreign(json) => losses.note(LossRule::Foreign),
             Part::Opaque { json } if Fields::parse(json.as_str()).is_some() => {
                 runs.push(Run::Opaque(json));
             }
@@ -156,6 +160,34 @@ pub(super) fn runs<'a>(parts: &'a [Part], losses: &mut Losses<'_>) -> Vec<Run<'a
         }
     }
     runs
+}
+
+/// Parts that only other dialects know.
+const FOREIGN: [&str; 14] = [
+    "container_upload",
+    "document",
+    "file",
+    "image",
+    "image_url",
+    "mcp_tool_use",
+    "redacted_thinking",
+    "refusal",
+    "search_result",
+    "server_tool_use",
+    "text",
+    "thinking",
+    "tool_use",
+    "video_url",
+];
+
+/// The `type` of a part that is an object.
+pub(super) fn kind_of(json: &Json) -> Option<Str> {
+    Fields::parse(json.as_str())?.get("type").and_then(string)
+}
+
+/// Whether a part is one that only another dialect knows.
+pub(super) fn is_foreign(json: &Json) -> bool {
+    kind_of(json).is_some_and(|kind| FOREIGN.contains(&&*kind) || kind.ends_with("_tool_result"))
 }
 
 /// Takes the fields of an item from its first part.
@@ -180,7 +212,7 @@ pub(super) fn write(
         Run::Message(pieces) => message::write_model(out, pieces, at, reader),
         Run::Reasoning(pieces) => return reasoning::write(out, pieces, at, reader, losses),
         Run::Call(part) => call::write(out, part, at, reader, losses),
-        Run::Result(result) => super::result::write(out, result, losses),
+        Run::Result(part) => result::write(out, part, call::FUNCTION, losses),
         Run::Opaque(json) => out.extend_from_slice(json.as_str().as_bytes()),
     }
     true

@@ -4,14 +4,34 @@ use std::borrow::Cow;
 
 use tower_agent_core::{Media, MediaSource, Str};
 
-use super::content::write_note;
+use super::{content::write_note, extra};
 use crate::{
     LossRule,
     codec::{
         Losses,
-        raw::{Fields, NULL, Object},
+        raw::{Fields, NULL, Object, string},
     },
 };
+
+/// Fields that chat completions keep inside an object: how closely to look, and what a file is called.
+const SHARED: [(&str, &str); 2] = [("detail", "image_url"), ("filename", "file")];
+
+/// The fields of a picture or a file.
+fn fields_of<'a>(media: &'a Media, losses: &mut Losses<'_>) -> Fields<'a> {
+    let mut fields = extra::open(media.extra.as_ref(), &SHARED.map(|(_, outer)| outer), losses);
+    for (name, outer) in SHARED {
+        let is_object = |raw: &str| raw.starts_with('{').then(|| raw.to_owned());
+        let Some(raw) = fields.take_if(outer, is_object) else { continue };
+        for (key, raw) in Fields::parse(&raw).unwrap_or_default().iter() {
+            if key == name {
+                fields.set(name, raw.to_owned());
+            } else {
+                losses.note_at(LossRule::Foreign, key);
+            }
+        }
+    }
+    fields
+}
 
 pub(super) fn read_image(fields: &mut Fields<'_>) -> Option<Media> {
     let (source, mime) = match fields.take_str("image_url") {
@@ -51,7 +71,15 @@ pub(super) fn read_audio(fields: &mut Fields<'_>) -> Option<Media> {
 
 fn finish(fields: &mut Fields<'_>, source: MediaSource, mime_type: Option<Str>) -> Media {
     fields.take("type");
-    Media { source, mime_type, extra: fields.to_extra() }
+    let mut shared = Fields::default();
+    for (name, outer) in SHARED {
+        if let Some(raw) = fields.take_if(name, |raw| string(raw).map(|_| raw.to_owned())) {
+            let mut inner = Fields::default();
+            inner.set(name, raw);
+            shared.set(outer, inner.to_text());
+        }
+    }
+    Media { source, mime_type, extra: extra::keep_beside(fields, shared) }
 }
 
 /// Base64 and media type of a data URL; `None` for any other URL.
@@ -65,7 +93,7 @@ fn data_url(mime: Option<&Str>, usual: &str, data: &str) -> String {
 }
 
 pub(super) fn write_image(out: &mut Vec<u8>, media: &Media, losses: &mut Losses<'_>) {
-    let mut object = Object::new(out, losses.fields(media.extra.as_ref()));
+    let mut object = Object::new(out, fields_of(media, losses));
     object.str("type", "input_image");
     match &media.source {
         MediaSource::Url(url) => object.str("image_url", url),
@@ -79,7 +107,7 @@ pub(super) fn write_image(out: &mut Vec<u8>, media: &Media, losses: &mut Losses<
 }
 
 pub(super) fn write_file(out: &mut Vec<u8>, media: &Media, losses: &mut Losses<'_>) {
-    let mut object = Object::new(out, losses.fields(media.extra.as_ref()));
+    let mut object = Object::new(out, fields_of(media, losses));
     object.str("type", "input_file");
     match &media.source {
         MediaSource::Url(url) => object.str("file_url", url),
@@ -103,7 +131,7 @@ pub(super) fn write_audio(out: &mut Vec<u8>, media: &Media, losses: &mut Losses<
         losses.note(LossRule::MediaSource);
         return write_note(out, "[audio omitted: it is not in a form that can be sent]");
     };
-    let mut object = Object::new(out, losses.fields(media.extra.as_ref()));
+    let mut object = Object::new(out, fields_of(media, losses));
     object.str("type", "input_audio");
     let mut inner = Object::new(object.field("input_audio"), Fields::default());
     inner.str("data", data);

@@ -3,7 +3,7 @@
 use tower_agent_core::{Json, Message, Part, Role, Str, TextPart};
 
 use super::{
-    content,
+    content, extra,
     item::{self, Piece, Reader},
 };
 use crate::codec::{
@@ -23,7 +23,7 @@ pub(super) fn read(mut fields: Fields<'_>) -> Result<Message, Flaw> {
         _ => Role::Other(role),
     };
     let parts = content::read(&mut fields)?;
-    Ok(Message::new(role, parts).with_extra(fields.to_extra()))
+    Ok(Message::new(role, parts).with_extra(extra::keep(&fields)))
 }
 
 /// Reads what the model says. Each entry of the content is a part, so that texts can be streamed one by one.
@@ -89,7 +89,7 @@ pub(super) fn read_text(raw: &str, is_full: bool) -> Option<TextPart> {
             fields.take("type");
         }
     }
-    Some(TextPart { text, extra: fields.to_extra() })
+    Some(TextPart { text, extra: extra::keep(&fields) })
 }
 
 /// The field in which a kind of part keeps its text.
@@ -154,10 +154,10 @@ pub(super) fn write_text(out: &mut Vec<u8>, piece: Piece<'_>) {
 
 /// Whether a text is a refusal.
 pub(super) fn is_refusal(extra: Option<&Json>) -> bool {
-    Fields::of(extra).is_some_and(|fields| fields.get("type") == Some("\"refusal\""))
+    extra::peek(extra).get("type") == Some("\"refusal\"")
 }
 
 /// A refusal, which other dialects keep apart from the text.
 pub(super) fn refusal(text: Str) -> TextPart {
-    TextPart { text, extra: Some(Json::from_text(r#"{"type":"refusal"}"#)) }
+    TextPart { text, extra: Some(Json::from_text(r#"{"openai_responses":{"type":"refusal"}}"#)) }
 }

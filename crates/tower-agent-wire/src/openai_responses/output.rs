@@ -1,56 +1,31 @@
 //! The output of a streamed reply, item by item.
 
-use std::collections::BTreeMap;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
-use tower_agent_core::{CallId, Json, Part, PartStart, Str, TextPart, ToolCallPart};
+use tower_agent_core::{CallId, Json, Part, PartStart, Str, ToolCallPart};
 
 use super::{
-    call,
+    call, extra,
     form::{self, Form},
-    item::{self, ITEM, Piece, Reader},
-    message, reasoning,
+    frames::{Frames, address},
+    growing::Growing,
+    item::{self, ITEM, Reader},
 };
 use crate::codec::{
-    Losses, frame,
-    raw::{Fields, NULL, Object},
+    Losses,
+    raw::{Fields, NULL, Object, string},
 };
-
-/// Frames with numbers that go up.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Frames {
-    pub(super) out: Vec<u8>,
-    next: u64,
-}
-
-impl Frames {
-    pub(super) fn event(&mut self, kind: &str, write: impl FnOnce(&mut Object<'_, '_>)) {
-        self.with(kind, Fields::default(), write);
-    }
-
-    /// An event that has fields already.
-    pub(super) fn with(
-        &mut self,
-        kind: &str,
-        fields: Fields<'_>,
-        write: impl FnOnce(&mut Object<'_, '_>),
-    ) {
-        let number = self.next;
-        self.next += 1;
-        frame(&mut self.out, Some(kind), |out| {
-            let mut object = Object::new(out, fields);
-            object.str("type", kind);
-            object.number("sequence_number", number);
-            write(&mut object);
-            object.end();
-        });
-    }
-}
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Output {
     pub(super) frames: Frames,
     ids: Str,
     items: Vec<Item>,
+    /// Items that are not complete.
+    open: BTreeSet<usize>,
     /// The item and the piece that a part is.
     parts: BTreeMap<u32, (usize, usize)>,
 }
@@ -66,39 +41,6 @@ enum Kind {
     Message(Vec<Growing>),
     Reasoning(Vec<Growing>),
     Call { call: ToolCallPart, arguments: String, is_announced: bool },
-}
-
-/// A piece of text as far as it has come.
-#[derive(Clone, Debug)]
-struct Growing {
-    form: &'static Form,
-    at: usize,
-    text: String,
-    extra: Option<Json>,
-    is_over: bool,
-}
-
-impl Growing {
-    /// Whether it stands for an item without content, or for a part without text.
-    fn is_bare(&self) -> bool {
-        let fields = Fields::of(self.extra.as_ref()).unwrap_or_default();
-        self.text.is_empty() && (fields.is_null("type") || fields.is_null("text"))
-    }
-
-    fn write(&self, out: &mut Vec<u8>, text: &str, losses: &mut Losses<'_>) {
-        let mut extra = losses.fields(self.extra.as_ref());
-        extra.take(ITEM);
-        let piece = Piece { text, extra };
-        if self.form.index == form::SUMMARY.index || std::ptr::eq(self.form, &form::THOUGHT) {
-            reasoning::write_entry(out, piece);
-        } else {
-            message::write_text(out, piece);
-        }
-    }
-
-    fn part(&self) -> TextPart {
-        TextPart { text: self.text.as_str().into(), extra: self.extra.clone() }
-    }
 }
 
 impl Output {
@@ -127,35 +69,34 @@ impl Output {
                 let mut call = ToolCallPart::new("", "", "");
                 call.extra = extra.cloned();
                 self.close();
-                let at = self.open(self.id_in(extra, call::shape_in(extra).prefix), |_| {
-                    Kind::Call { call, arguments: String::new(), is_announced: false }
-                });
+                let id_of_item = self.id_in(extra::peek(extra), call::shape_in(extra).prefix);
+                let kind = Kind::Call { call, arguments: String::new(), is_announced: false };
+                let at = self.open(id_of_item, kind);
                 self.parts.insert(index, (at, 0));
                 self.name(index, id.as_ref(), name.as_ref());
             }
-            PartStart::Whole(_) => {}
             _ => {}
         }
     }
 
     /// The id that the dialect's fields have, or one of ours.
-    fn id_in(&self, fields: Option<&Json>, prefix: &str) -> String {
-        let given = Fields::of(fields).and_then(|mut fields| fields.take_text("id"));
+    fn id_in(&self, mut fields: Fields<'_>, prefix: &str) -> String {
+        let given = fields.take_text("id");
         let ours = || Reader::Client { ids: &self.ids }.id(prefix, self.items.len());
         given.map(|id| id.to_string()).or_else(ours).unwrap_or_default()
     }
 
-    fn open(&mut self, id: String, kind: impl FnOnce(usize) -> Kind) -> usize {
+    fn open(&mut self, id: String, kind: Kind) -> usize {
         let at = self.items.len();
-        self.items.push(Item::Open { id, kind: kind(at) });
+        self.items.push(Item::Open { id, kind });
+        self.open.insert(at);
         at
     }
 
     /// Begins a text, in the item before it where that goes on.
     fn text(&mut self, index: u32, form: &'static Form, extra: Option<&Json>) {
         let is_message = form.kind == form::TEXT.kind || form.kind == form::REFUSAL.kind;
-        let mark =
-            Fields::of(extra).and_then(|mut fields| fields.take(ITEM)).map(|raw| raw.into_owned());
+        let mark = extra::peek(extra).take(ITEM).map(Cow::into_owned);
         let goes_on = mark.is_none()
             && matches!(
                 (self.items.last(), is_message),
@@ -164,41 +105,43 @@ impl Output {
             );
         if !goes_on {
             self.close();
-            let rest = mark.map(Json::from_text);
-            let prefix = if is_message { "msg" } else { "rs" };
-            let id = self.id_in(rest.as_ref(), prefix);
-            let kind =
-                if is_message { Kind::Message(Vec::new()) } else { Kind::Reasoning(Vec::new()) };
-            let at = self.open(id.clone(), |_| kind);
-            self.announce_text(at, &id, is_message, rest.as_ref());
+            self.text_item(is_message, &mark.unwrap_or_default());
         }
+        self.piece(index, form, extra);
+    }
+
+    fn text_item(&mut self, is_message: bool, mark: &str) {
+        let rest = Fields::parse(mark).unwrap_or_default();
+        let (prefix, kind) = if is_message {
+            ("msg", Kind::Message(Vec::new()))
+        } else {
+            ("rs", Kind::Reasoning(Vec::new()))
+        };
+        let id = self.id_in(rest.clone(), prefix);
+        let at = self.open(id.clone(), kind);
+        self.announce_text(at, &id, is_message, rest);
+    }
+
+    /// Begins a text in the last item.
+    fn piece(&mut self, index: u32, form: &'static Form, extra: Option<&Json>) {
         let item = self.items.len().saturating_sub(1);
         let Some(Item::Open { id, kind: Kind::Message(pieces) | Kind::Reasoning(pieces) }) =
             self.items.get_mut(item)
         else {
             return;
         };
-        let at = pieces.iter().filter(|piece| piece.form.index == form.index).count();
-        let growing =
+        let at = pieces.iter().rev().find(|piece| piece.form.index == form.index);
+        let at = at.map_or(0, |piece| piece.at + 1);
+        let piece =
             Growing { form, at, text: String::new(), extra: extra.cloned(), is_over: false };
-        if !growing.is_bare() {
-            self.frames.event(form.added, |event| {
-                address(event, id, item, Some((form.index, at)));
-                let mut part = Object::new(event.field("part"), Fields::default());
-                part.str("type", form.kind);
-                part.str(form.text, "");
-                if form.kind == form::TEXT.kind {
-                    part.raw("annotations", "[]");
-                }
-                part.end();
-            });
+        if !piece.is_bare() {
+            self.frames.text_added(id, item, &piece);
         }
-        pieces.push(growing);
+        pieces.push(piece);
         self.parts.insert(index, (item, pieces.len() - 1));
     }
 
-    fn announce_text(&mut self, at: usize, id: &str, is_message: bool, rest: Option<&Json>) {
-        let mut rest = Fields::of(rest).unwrap_or_default();
+    fn announce_text(&mut self, at: usize, id: &str, is_message: bool, mut rest: Fields<'_>) {
         for key in ["type", "content", "summary", "encrypted_content", "status"] {
             rest.take(key);
         }
@@ -282,7 +225,7 @@ impl Output {
             call.id = reader.id("call", at).unwrap_or_default().into();
         }
         let shape = call::shape_in(call.extra.as_ref());
-        let mut fields = Fields::of(call.extra.as_ref()).unwrap_or_default();
+        let mut fields = extra::peek(call.extra.as_ref());
         for key in ["type", "status", shape.arguments] {
             fields.take(key);
         }
@@ -320,7 +263,6 @@ impl Output {
             }
             Kind::Call { call, .. } => {
                 call.extra = extra.cloned().or_else(|| call.extra.take());
-                self.announce_call(item);
                 self.close_item(item, losses);
             }
         }
@@ -330,16 +272,15 @@ impl Output {
     fn close(&mut self) {
         let mut lost = Vec::new();
         let mut losses = Losses { place: "output".into(), all: &mut lost };
-        for at in 0..self.items.len() {
-            let is_over = match self.items.get(at) {
-                Some(Item::Open {
-                    kind: Kind::Message(pieces) | Kind::Reasoning(pieces), ..
-                }) => pieces.iter().all(|piece| piece.is_over),
-                _ => false,
-            };
-            if is_over {
-                self.close_item(at, &mut losses);
+        let is_over = |at: &usize| match self.items.get(*at) {
+            Some(Item::Open { kind: Kind::Message(pieces) | Kind::Reasoning(pieces), .. }) => {
+                pieces.iter().all(|piece| piece.is_over)
             }
+            _ => false,
+        };
+        let over: Vec<usize> = self.open.iter().copied().filter(is_over).collect();
+        for at in over {
+            self.close_item(at, &mut losses);
         }
     }
 
@@ -349,12 +290,13 @@ impl Output {
         for index in open {
             self.end(index, None, losses);
         }
-        for at in 0..self.items.len() {
+        for at in self.open.clone() {
             self.close_item(at, losses);
         }
     }
 
     fn close_item(&mut self, at: usize, losses: &mut Losses<'_>) {
+        self.announce_call(at);
         let Some(Item::Open { id, kind }) = self.items.get(at) else { return };
         let parts: Vec<Part> = match kind {
             Kind::Message(pieces) => pieces.iter().map(|piece| Part::Text(piece.part())).collect(),
@@ -374,6 +316,7 @@ impl Output {
         };
         let json = self.item_json(at, id, &parts, losses);
         self.frames.item_done(at, &json);
+        self.open.remove(&at);
         if let Some(item) = self.items.get_mut(at) {
             *item = Item::Done(json);
         }
@@ -388,7 +331,7 @@ impl Output {
         // The id that was told first counts.
         let text = String::from_utf8(json).unwrap_or_default();
         let mut fields = Fields::parse(&text).unwrap_or_default();
-        if fields.get("id").and_then(crate::codec::raw::string).as_deref() == Some(id) {
+        if fields.get("id").and_then(string).as_deref() == Some(id) {
             return text.into_bytes();
         }
         fields.set("id", serde_json::to_string(id).unwrap_or_else(|_| NULL.into()));
@@ -406,50 +349,5 @@ impl Output {
         });
         self.frames.item_done(at, &json);
         self.items.push(Item::Done(json));
-    }
-}
-
-impl Frames {
-    fn item_done(&mut self, at: usize, json: &[u8]) {
-        self.event("response.output_item.done", |event| {
-            event.number("output_index", at);
-            event.field("item").extend_from_slice(json);
-        });
-    }
-
-    fn text_done(&mut self, id: &str, item: usize, piece: &Growing, losses: &mut Losses<'_>) {
-        let (form, at) = (piece.form, Some((piece.form.index, piece.at)));
-        let is_bare = piece.is_bare();
-        let mut part = Vec::new();
-        piece.write(&mut part, &piece.text, losses);
-        if is_bare && Fields::of(piece.extra.as_ref()).unwrap_or_default().is_null("type") {
-            return;
-        }
-        if is_bare {
-            self.event(form.added, |event| {
-                address(event, id, item, at);
-                event.field("part").extend_from_slice(&part);
-            });
-        } else {
-            self.event(form.text_done, |event| {
-                address(event, id, item, at);
-                event.str(form.text, &piece.text);
-                if form.kind == form::TEXT.kind {
-                    event.raw("logprobs", "[]");
-                }
-            });
-        }
-        self.event(form.done, |event| {
-            address(event, id, item, at);
-            event.field("part").extend_from_slice(&part);
-        });
-    }
-}
-
-fn address(event: &mut Object<'_, '_>, id: &str, item: usize, part: Option<(&str, usize)>) {
-    event.str("item_id", id);
-    event.number("output_index", item);
-    if let Some((key, at)) = part {
-        event.number(key, at);
     }
 }

@@ -1,12 +1,13 @@
 //! The parts of a streamed reply, as far as they have come.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::collections::BTreeMap;
 
 use tower_agent_core::{CallId, Json, ModelEvent, Part, PartDelta, PartStart, Str};
 
 use super::{
-    call,
+    call, extra,
     item::{self, ITEM},
+    message,
     place::Place,
     reasoning,
 };
@@ -17,12 +18,14 @@ use crate::codec::{
 
 /// What text a delta adds to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Text {
-    Answer,
+pub(super) enum Kind {
+    Text,
     Refusal,
     Summary,
     Thought,
     Arguments,
+    /// None: the part came at once.
+    Whole,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -43,7 +46,7 @@ struct Item {
 
 #[derive(Clone, Debug)]
 struct Begun {
-    kind: Text,
+    kind: Kind,
     length: usize,
     is_over: bool,
     /// Whether a call's id and name are told.
@@ -87,26 +90,28 @@ impl Parts {
     }
 
     fn call_begins(&mut self, at: Place, kind: &str, mut fields: Fields<'_>) -> Result<(), Flaw> {
+        if self.parts.contains_key(&at) {
+            // Its arguments came first; the rest is told with its end.
+            return Ok(());
+        }
         let (id, name) = (fields.take_text("call_id"), fields.take_text("name"));
         let arguments = fields.take_text("arguments").or_else(|| fields.take_text("input"));
         for key in ["call_id", "name", "arguments", "input", "status"] {
             fields.take(key);
         }
-        if kind != "function_call" {
-            fields.set("type", format!("\"{kind}\""));
-        }
         let is_named = id.is_some() && name.is_some();
         let start = PartStart::ToolCall { id: id.map(CallId::from), name };
-        self.start(at, Text::Arguments, start, fields.to_extra());
+        let extra = call::shape(kind).and_then(|shape| call::keep(&fields, shape));
+        self.start(at, Kind::Arguments, start, extra);
         self.parts.entry(at).and_modify(|part| part.is_named = is_named);
         match arguments {
-            Some(text) => self.delta(at, Text::Arguments, text),
+            Some(text) => self.delta(at, Kind::Arguments, text),
             None => Ok(()),
         }
     }
 
-    fn start(&mut self, at: Place, kind: Text, part: PartStart, extra: Option<Json>) {
-        self.asks |= kind == Text::Arguments;
+    fn start(&mut self, at: Place, kind: Kind, part: PartStart, extra: Option<Json>) {
+        self.asks |= kind == Kind::Arguments;
         let begun = Begun { kind, length: 0, is_over: false, is_named: false };
         self.parts.insert(at, begun);
         let index = at.index();
@@ -117,10 +122,10 @@ impl Parts {
     pub(super) fn part_begins(&mut self, at: Place, raw: &str) -> Result<(), Flaw> {
         let mut fields = parse(raw)?;
         let kind = match fields.get("type").and_then(string).as_deref() {
-            Some("output_text") => Text::Answer,
-            Some("refusal") => Text::Refusal,
-            Some("summary_text") => Text::Summary,
-            Some("reasoning_text") => Text::Thought,
+            Some("output_text") => Kind::Text,
+            Some("refusal") => Kind::Refusal,
+            Some("summary_text") => Kind::Summary,
+            Some("reasoning_text") => Kind::Thought,
             _ => return Ok(()),
         };
         self.begin(at, kind);
@@ -128,43 +133,43 @@ impl Parts {
         text.map_or(Ok(()), |text| self.delta(at, kind, text))
     }
 
-    fn begin(&mut self, at: Place, kind: Text) {
+    fn begin(&mut self, at: Place, kind: Kind) {
         if self.parts.contains_key(&at) {
             return;
         }
         let mut extra = Fields::default();
         match kind {
-            Text::Refusal => extra.set("type", "\"refusal\""),
-            Text::Thought => extra.set("type", "\"reasoning_text\""),
+            Kind::Refusal => extra.set("type", "\"refusal\""),
+            Kind::Thought => extra.set("type", "\"reasoning_text\""),
             _ => {}
         }
         if let Some(mark) = self.items.get_mut(&at.item).and_then(|item| item.mark.take()) {
             extra.set(ITEM, mark);
         }
         let start = match kind {
-            Text::Answer | Text::Refusal => PartStart::Text,
-            Text::Summary | Text::Thought => PartStart::Reasoning,
-            Text::Arguments => PartStart::ToolCall { id: None, name: None },
+            Kind::Text | Kind::Refusal => PartStart::Text,
+            Kind::Summary | Kind::Thought => PartStart::Reasoning,
+            Kind::Arguments | Kind::Whole => PartStart::ToolCall { id: None, name: None },
         };
-        self.start(at, kind, start, extra.to_extra());
+        self.start(at, kind, start, extra::keep(&extra));
     }
 
-    pub(super) fn delta(&mut self, at: Place, kind: Text, text: Str) -> Result<(), Flaw> {
+    pub(super) fn delta(&mut self, at: Place, kind: Kind, text: Str) -> Result<(), Flaw> {
         self.begin(at, kind);
         let part = self.parts.get_mut(&at).filter(|part| part.kind == kind && !part.is_over);
         let part = part.ok_or_else(|| Flaw::new("delta", "does not fit the part that it names"))?;
         part.length += text.len();
         let delta = match kind {
-            Text::Answer | Text::Refusal => PartDelta::Text(text),
-            Text::Summary | Text::Thought => PartDelta::Reasoning(text),
-            Text::Arguments => PartDelta::arguments(text),
+            Kind::Text | Kind::Refusal => PartDelta::Text(text),
+            Kind::Summary | Kind::Thought => PartDelta::Reasoning(text),
+            Kind::Arguments | Kind::Whole => PartDelta::arguments(text),
         };
         self.events.push(ModelEvent::PartDelta { index: at.index(), delta });
         Ok(())
     }
 
     /// Adds what a whole text has beyond its pieces.
-    pub(super) fn rest(&mut self, at: Place, kind: Text, whole: &str) -> Result<(), Flaw> {
+    pub(super) fn rest(&mut self, at: Place, kind: Kind, whole: &str) -> Result<(), Flaw> {
         let part = self.parts.get(&at);
         if part.is_some_and(|part| part.is_over) {
             return Ok(());
@@ -198,47 +203,22 @@ impl Parts {
                 contents += 1;
                 Place::new(at, None, Some(contents - 1))?
             };
-            self.part_ends(place, part)?;
+            self.part_ends(place, &part)?;
         }
-        self.close(|place| place.item == at);
+        self.close(at);
         Ok(())
     }
 
-    fn part_ends(&mut self, at: Place, part: Part) -> Result<(), Flaw> {
+    fn part_ends(&mut self, at: Place, part: &Part) -> Result<(), Flaw> {
         let index = at.index();
-        let (kind, text, extra) = match &part {
-            Part::Text(text) if is_refusal(text.extra.as_ref()) => {
-                (Text::Refusal, text.text.clone(), text.extra.clone())
+        let (kind, text, extra) = said_by(part);
+        match self.parts.get(&at) {
+            None => self.start(at, kind, start_of(part), extra.clone()),
+            Some(begun) if begun.kind != kind => {
+                return Err(Flaw::new("item", "is of another kind than its parts before"));
             }
-            Part::Text(text) => (Text::Answer, text.text.clone(), text.extra.clone()),
-            Part::Reasoning(text) if is_summary(&part) => {
-                (Text::Summary, text.text.clone(), text.extra.clone())
-            }
-            Part::Reasoning(text) => (Text::Thought, text.text.clone(), text.extra.clone()),
-            Part::ToolCall(call) => {
-                (Text::Arguments, call.arguments.as_str().into(), call.extra.clone())
-            }
-            _ => {
-                self.events.push(ModelEvent::PartStart { index, part: PartStart::Whole(part) });
-                self.events.push(ModelEvent::PartEnd { index, extra: None });
-                return Ok(());
-            }
-        };
-        if let Entry::Vacant(_) = self.parts.entry(at) {
-            let start = match &part {
-                Part::ToolCall(call) => {
-                    PartStart::ToolCall { id: Some(call.id.clone()), name: Some(call.name.clone()) }
-                }
-                Part::Reasoning(_) => PartStart::Reasoning,
-                _ => PartStart::Text,
-            };
-            self.start(at, kind, start, extra.clone());
-        } else if let Part::ToolCall(call) = &part
-            && self.parts.get(&at).is_some_and(|part| !part.is_named)
-        {
-            let (id, name) = (Some(call.id.clone()), Some(call.name.clone()));
-            let delta = PartDelta::ToolCall { id, name, arguments: Str::default() };
-            self.events.push(ModelEvent::PartDelta { index, delta });
+            Some(begun) if !begun.is_named => self.events.extend(names_of(index, part)),
+            Some(_) => {}
         }
         self.rest(at, kind, &text)?;
         if let Some(part) = self.parts.get_mut(&at)
@@ -251,16 +231,61 @@ impl Parts {
 
     /// Ends what no item ended.
     pub(super) fn end(&mut self) {
-        self.close(|_| true);
-    }
-
-    fn close(&mut self, is_meant: impl Fn(Place) -> bool) {
         for (place, part) in &mut self.parts {
-            if is_meant(*place) && !std::mem::replace(&mut part.is_over, true) {
-                self.events.push(ModelEvent::PartEnd { index: place.index(), extra: None });
-            }
+            self.events.extend(part.end(*place));
         }
     }
+
+    fn close(&mut self, item: u64) {
+        for (place, part) in self.parts.range_mut(Place::all_of(item)) {
+            self.events.extend(part.end(*place));
+        }
+    }
+}
+
+impl Begun {
+    fn end(&mut self, place: Place) -> Option<ModelEvent> {
+        let is_over = std::mem::replace(&mut self.is_over, true);
+        (!is_over).then(|| ModelEvent::PartEnd { index: place.index(), extra: None })
+    }
+}
+
+/// The kind of a part, its text and its fields.
+fn said_by(part: &Part) -> (Kind, Str, Option<Json>) {
+    match part {
+        Part::Text(text) => {
+            let is_refusal = message::is_refusal(text.extra.as_ref());
+            let kind = if is_refusal { Kind::Refusal } else { Kind::Text };
+            (kind, text.text.clone(), text.extra.clone())
+        }
+        Part::Reasoning(text) => {
+            let kind = if is_summary(part) { Kind::Summary } else { Kind::Thought };
+            (kind, text.text.clone(), text.extra.clone())
+        }
+        Part::ToolCall(call) => {
+            (Kind::Arguments, call.arguments.as_str().into(), call.extra.clone())
+        }
+        _ => (Kind::Whole, Str::default(), None),
+    }
+}
+
+fn start_of(part: &Part) -> PartStart {
+    match part {
+        Part::Text(_) => PartStart::Text,
+        Part::Reasoning(_) => PartStart::Reasoning,
+        Part::ToolCall(call) => {
+            PartStart::ToolCall { id: Some(call.id.clone()), name: Some(call.name.clone()) }
+        }
+        whole => PartStart::Whole(whole.clone()),
+    }
+}
+
+/// The id and the name of a call, where its start did not have them.
+fn names_of(index: u32, part: &Part) -> Option<ModelEvent> {
+    let Part::ToolCall(call) = part else { return None };
+    let (id, name) = (Some(call.id.clone()), Some(call.name.clone()));
+    let delta = PartDelta::ToolCall { id, name, arguments: Str::default() };
+    Some(ModelEvent::PartDelta { index, delta })
 }
 
 fn parse(raw: &str) -> Result<Fields<'_>, Flaw> {
@@ -269,8 +294,4 @@ fn parse(raw: &str) -> Result<Fields<'_>, Flaw> {
 
 fn is_summary(part: &Part) -> bool {
     matches!(part, Part::Reasoning(text) if !reasoning::is_thought(text.extra.as_ref()))
-}
-
-fn is_refusal(extra: Option<&Json>) -> bool {
-    super::message::is_refusal(extra)
 }

@@ -1,5 +1,7 @@
 //! Where a part of a streamed reply stands.
 
+use std::ops::RangeInclusive;
+
 use crate::codec::{
     Flaw,
     raw::{Fields, NULL},
@@ -37,6 +39,11 @@ impl Place {
             return Err(Flaw::new("output", "has too many parts"));
         }
         Ok(Self { item, slot: start + at })
+    }
+
+    /// The places of an item.
+    pub(super) fn all_of(item: u64) -> RangeInclusive<Self> {
+        Self { item, slot: 0 }..=Self { item, slot: SLOTS }
     }
 
     pub(super) fn index(self) -> u32 {

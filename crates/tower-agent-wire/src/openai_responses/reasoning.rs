@@ -2,7 +2,10 @@
 
 use tower_agent_core::{Json, Part, TextPart};
 
-use super::item::{self, Piece, Reader};
+use super::{
+    extra,
+    item::{self, Piece, Reader},
+};
 use crate::{
     LossRule,
     codec::{
@@ -51,7 +54,7 @@ fn read_entry(raw: &str, kind: &str) -> Option<TextPart> {
     if kind != USUAL {
         fields.set("type", "\"reasoning_text\"");
     }
-    Some(TextPart { text, extra: fields.to_extra() })
+    Some(TextPart { text, extra: extra::keep(&fields) })
 }
 
 /// Whether a piece belongs to the thoughts themselves and not to their summary.
@@ -61,7 +64,7 @@ pub(super) fn is_content(piece: &Piece<'_>) -> bool {
 
 /// Whether a part belongs to the thoughts themselves and not to their summary.
 pub(super) fn is_thought(extra: Option<&Json>) -> bool {
-    Fields::of(extra).is_some_and(|fields| fields.get("type") == Some("\"reasoning_text\""))
+    extra::peek(extra).get("type") == Some("\"reasoning_text\"")
 }
 
 /// Writes an item. A provider takes back only what it said itself.
@@ -74,7 +77,7 @@ pub(super) fn write(
 ) -> bool {
     let rest = item::take_rest(&mut pieces);
     if rest.is_none() && !reader.is_client() {
-        losses.note(LossRule::Reasoning);
+        losses.note(LossRule::UnsignedReasoning);
         return false;
     }
     let mut object = Object::new(out, rest.unwrap_or_default());

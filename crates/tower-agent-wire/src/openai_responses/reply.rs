@@ -4,7 +4,7 @@ use bytes::Bytes;
 use tower_agent_core::{Error, FinishReason, Json, Message, Reply, Role, Str};
 
 use super::{
-    Stamp,
+    Stamp, extra,
     finish::{self, Ending},
     item::{self, Reader},
     message, usage,
@@ -42,7 +42,7 @@ pub fn decode_reply(body: &[u8]) -> Result<Reply, Error> {
     reply.id = head.id;
     reply.model = head.model;
     reply.usage = usage::take(&mut fields);
-    reply.extra = fields.to_extra();
+    reply.extra = keep(fields);
     Ok(reply)
 }
 
@@ -70,6 +70,15 @@ impl Head {
         fields.take_if("object", |raw| (raw == OBJECT).then_some(()));
         Self { id: fields.take_text("id"), model: fields.take_text("model") }
     }
+}
+
+/// What is left of a reply. Chat completions know when it was made, under another name.
+pub(super) fn keep(mut fields: Fields<'_>) -> Option<Json> {
+    let mut shared = extra::take_shared(&mut fields, &["service_tier"]);
+    if let Some(raw) = fields.take("created_at") {
+        shared.set("created", raw);
+    }
+    extra::keep_beside(&fields, shared)
 }
 
 /// Writes a whole reply for a client.
@@ -117,13 +126,7 @@ fn write_items(reply: &Reply, id: &str, losses: &mut Losses<'_>) -> Vec<Vec<u8>>
 
 /// A refusal that another dialect keeps beside the content; the rest of such fields has no place here.
 pub(super) fn take_refusal(extra: Option<&Json>, losses: &mut Losses<'_>) -> Option<Str> {
-    let mut extra = losses.fields(extra);
-    let refusal = extra.take_text("refusal");
-    extra.retain(|_, raw| !matches!(raw, NULL | "[]" | "{}" | "\"\""));
-    if !extra.is_empty() {
-        losses.note(LossRule::Extra);
-    }
-    refusal
+    extra::open(extra, &["refusal"], losses).take_text("refusal")
 }
 
 /// A response object, whole or as far as it has come.
@@ -144,10 +147,12 @@ impl Response<'_> {
         output: impl Iterator<Item = &'i [u8]>,
         losses: &mut Losses<'_>,
     ) {
-        let mut object = Object::new(out, losses.fields(self.extra));
+        let mut extra = extra::open(self.extra, &["created", "service_tier"], losses);
+        let created = extra.take("created").unwrap_or_else(|| self.created.to_string().into());
+        let mut object = Object::new(out, extra);
         object.str("id", self.id);
         object.default_raw("object", OBJECT);
-        object.default_raw("created_at", &self.created.to_string());
+        object.raw("created_at", &created);
         match self.ending {
             Some(ending) => ending.write(&mut object),
             None => {

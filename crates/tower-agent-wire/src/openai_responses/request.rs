@@ -5,12 +5,14 @@ use bytes::Bytes;
 use tower_agent_core::ErrorKind;
 use tower_agent_core::{Error, Json, ModelRequest, OutputFormat, Sampling};
 
-use super::{input, tool};
+use super::{extra, input, tool};
 use crate::{
     Encoded, Loss, LossRule,
     codec::{
-        Flaw,
-        raw::{self, Fields, NULL, Object},
+        Flaw, Losses,
+        number::{take_float, write_float},
+        raw::{self, Fields, NULL, Object, string},
+        schema_text,
     },
 };
 
@@ -37,7 +39,7 @@ fn read(body: &[u8]) -> Result<ModelRequest, Flaw> {
     request.sampling = read_sampling(&mut fields);
     request.output = read_output(&mut fields);
     request.stream = fields.take_if("stream", |raw| (raw == "true").then_some(true)).is_some();
-    request.extra = fields.to_extra();
+    request.extra = keep(fields);
     Ok(request)
 }
 
@@ -50,14 +52,34 @@ fn read_sampling(fields: &mut Fields<'_>) -> Sampling {
     sampling
 }
 
-/// A whole number is written as an integer, so the spelling `1.0` has to be marked.
-fn take_float(fields: &mut Fields<'_>, key: &'static str) -> Option<f64> {
-    let is_marked = fields.get(key)?.contains(['.', 'e', 'E']);
-    let float: f64 = fields.take_as(key)?;
-    if is_marked && float.fract() == 0.0 {
-        fields.set(key, NULL);
+/// Fields that chat completions have as well.
+const SHARED: [&str; 9] = [
+    "metadata",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "top_logprobs",
+    "user",
+    "web_search_options",
+];
+/// Fields that chat completions have under another name: the object, the field in it, and that name.
+const MOVED: [(&str, &str, &str); 2] =
+    [("reasoning", "effort", "reasoning_effort"), ("text", "verbosity", "verbosity")];
+
+fn keep(mut fields: Fields<'_>) -> Option<Json> {
+    let mut shared = extra::take_shared(&mut fields, &SHARED);
+    for (object, field, name) in MOVED {
+        let raw = fields.get(object).unwrap_or_default().to_owned();
+        let Some(mut inner) = Fields::parse(&raw) else { continue };
+        if let Some(text) = inner.take_if(field, |raw| string(raw).map(|_| raw.to_owned())) {
+            shared.set(name, text);
+            fields.take(object);
+            fields.set_rest(object, &inner);
+        }
     }
-    Some(float)
+    extra::keep_beside(&fields, shared)
 }
 
 /// The form of the answer; how long it should be and the like stay in `text`.
@@ -92,7 +114,8 @@ fn read_output(fields: &mut Fields<'_>) -> Option<OutputFormat> {
 ///
 /// let mut request = ModelRequest::default();
 /// store_nothing(&mut request);
-/// assert_eq!(request.extra.unwrap().as_str(), r#"{"store":false,"include":["reasoning.encrypted_content"]}"#);
+/// let extra = r#"{"store":false,"openai_responses":{"include":["reasoning.encrypted_content"]}}"#;
+/// assert_eq!(request.extra.unwrap().as_str(), extra);
 /// ```
 pub fn store_nothing(request: &mut ModelRequest) {
     let extra = request.extra.take();
@@ -100,13 +123,15 @@ pub fn store_nothing(request: &mut ModelRequest) {
         request.extra = extra;
         return;
     };
+    let mut own = extra::peek(extra.as_ref());
     if fields.get("store").is_none() {
         fields.set("store", "false");
     }
-    if fields.get("store") == Some("false") && fields.get("include").is_none() {
-        fields.set("include", r#"["reasoning.encrypted_content"]"#);
+    if fields.get("store") == Some("false") && own.get("include").is_none() {
+        own.set("include", r#"["reasoning.encrypted_content"]"#);
     }
-    request.extra = fields.to_extra();
+    fields.take(extra::SPACE);
+    request.extra = extra::keep_beside(&own, fields);
 }
 
 /// Writes a request for a provider.
@@ -123,9 +148,7 @@ pub fn encode_request(request: &ModelRequest) -> Result<Encoded, Error> {
         object.str("instructions", text);
     }
     input::write(&mut object, request, &mut losses);
-    if !request.tools.is_empty() {
-        tool::write_all(object.field("tools"), &request.tools, &mut losses)?;
-    }
+    tool::write_all(&mut object, &request.tools, &mut losses)?;
     if let Some(choice) = &request.tool_choice {
         tool::write_choice(object.field("tool_choice"), choice);
     }
@@ -141,10 +164,22 @@ pub fn encode_request(request: &ModelRequest) -> Result<Encoded, Error> {
 }
 
 fn fields_of<'a>(request: &'a ModelRequest, losses: &mut Vec<Loss>) -> Fields<'a> {
-    let mut fields = Fields::of(request.extra.as_ref()).unwrap_or_else(|| {
-        losses.push(Loss { rule: LossRule::NotJson, place: "extra".into() });
-        Fields::default()
-    });
+    let mut losses = Losses { place: "extra".into(), all: losses };
+    let moved = MOVED.map(|(_, _, name)| name);
+    // The usage comes unasked here.
+    let known = [&SHARED[..], &moved[..], &["stream_options"]].concat();
+    let mut fields = extra::open(request.extra.as_ref(), &known, &mut losses);
+    if is_usage_wish(&fields) {
+        fields.take("stream_options");
+    }
+    for (object, field, name) in MOVED {
+        let Some(raw) = fields.take(name).filter(|raw| raw != NULL) else { continue };
+        let text = fields.get(object).unwrap_or_default().to_owned();
+        let mut inner = Fields::parse(&text).unwrap_or_default();
+        inner.set(field, raw);
+        let inner = inner.to_text();
+        fields.set(object, inner);
+    }
     if !request.stream {
         // A layer may have turned streaming off; providers refuse its options then.
         fields.take("stream_options");
@@ -167,11 +202,9 @@ fn write_sampling(object: &mut Object<'_, '_>, sampling: &Sampling, losses: &mut
     }
 }
 
-fn write_float(object: &mut Object<'_, '_>, key: &str, float: Option<f64>) {
-    let Some(number) = float.and_then(serde_json::Number::from_f64) else { return };
-    let text = number.to_string();
-    let whole = text.strip_suffix(".0").filter(|_| !object.extra().is_null(key));
-    object.raw(key, whole.unwrap_or(&text));
+fn is_usage_wish(fields: &Fields<'_>) -> bool {
+    let options = fields.get("stream_options").and_then(Fields::parse);
+    options.is_some_and(|options| options.get("include_usage").is_some())
 }
 
 fn write_output(object: &mut Object<'_, '_>, output: &OutputFormat) -> Result<(), Error> {
@@ -189,7 +222,7 @@ fn write_output(object: &mut Object<'_, '_>, output: &OutputFormat) -> Result<()
         OutputFormat::JsonSchema { name, schema, strict } => {
             format.str("type", "json_schema");
             format.str("name", name);
-            format.raw("schema", tool::schema_text(schema, name)?);
+            format.raw("schema", schema_text(schema, name)?);
             if let Some(strict) = strict {
                 format.raw("strict", if *strict { "true" } else { "false" });
             }

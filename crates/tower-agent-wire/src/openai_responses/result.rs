@@ -2,10 +2,16 @@
 
 use tower_agent_core::ToolResultPart;
 
-use super::{call, content};
-use crate::codec::{
-    Flaw, Losses,
-    raw::{Fields, Object, string},
+use super::{
+    call::{self, Shape},
+    content, extra,
+};
+use crate::{
+    LossRule,
+    codec::{
+        Flaw, Losses,
+        raw::{Fields, Object, string},
+    },
 };
 
 /// Reads the result of a call; `None` if the fields are not one.
@@ -28,16 +34,23 @@ fn read_fields(mut fields: Fields<'_>) -> Result<ToolResultPart, Flaw> {
         content,
         structured: None,
         is_error: false,
-        extra: fields.to_extra(),
+        extra: extra::keep(&fields),
     })
 }
 
-/// Writes the result of a call. That it failed has no place; its text must say so.
-pub(super) fn write(out: &mut Vec<u8>, result: &ToolResultPart, losses: &mut Losses<'_>) {
-    let mut object = Object::new(out, losses.fields(result.extra.as_ref()));
-    let kind = object.extra().get("type").and_then(string);
-    let shape = call::SHAPES.iter().find(|shape| kind.as_deref() == Some(shape.output));
-    object.str("type", shape.map_or("function_call_output", |shape| shape.output));
+/// Writes the result of a call of a shape. That it failed has no place; its text must say so.
+pub(super) fn write(
+    out: &mut Vec<u8>,
+    result: &ToolResultPart,
+    shape: &'static Shape,
+    losses: &mut Losses<'_>,
+) {
+    if result.is_error {
+        losses.note(LossRule::ErrorFlag);
+    }
+    let mut object = Object::new(out, extra::open(result.extra.as_ref(), &[], losses));
+    let given = object.take("type").and_then(|raw| string(&raw));
+    object.str("type", given.as_deref().unwrap_or(shape.output));
     object.str("call_id", result.call_id.as_str());
     content::write_output(&mut object, result, losses);
     object.end();

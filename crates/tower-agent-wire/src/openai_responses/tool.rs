@@ -1,14 +1,19 @@
 //! Tools that a model may ask for, and the choice among them.
 
-use tower_agent_core::{Error, ErrorKind, Json, ToolChoice, ToolSpec, Tools};
+use tower_agent_core::{Error, Json, ToolChoice, ToolSpec, Tools};
 
+use super::extra;
 use crate::{
     Loss, LossRule,
     codec::{
-        Flaw,
+        Flaw, Losses, is_foreign_tool,
         raw::{Fields, NULL, Object, items, string, write_array, write_str},
+        schema_text,
     },
 };
+
+/// Strictness as chat completions keep it.
+const STRICT: &str = r#"{"strict":true}"#;
 
 /// Kinds of tools that the caller runs.
 const NAMED_KINDS: [&str; 2] = ["function", "custom"];
@@ -36,17 +41,20 @@ fn read(raw: &str) -> Result<ToolSpec, Flaw> {
     if !NAMED_KINDS.contains(&kind.as_str()) {
         // A tool of the provider's own: kept whole, under a name that policies can go by.
         spec.name = fields.get("name").and_then(string).unwrap_or(kind);
-        spec.extra = fields.to_extra();
+        spec.extra = extra::keep(&fields);
         return Ok(spec);
     }
+    let mut shared = Fields::default();
     spec.name = fields.take_str("name").ok_or_else(|| Flaw::new("name", "must be a string"))?;
     spec.description = fields.take_text("description").unwrap_or_default();
     if kind == "function" {
         fields.take("type");
         spec.input_schema = read_schema(&mut fields);
-        read_strict(&mut fields);
+        read_strict(&mut fields, &mut shared);
+    } else {
+        shared.set("type", fields.take("type").unwrap_or_default());
     }
-    spec.extra = fields.to_extra();
+    spec.extra = extra::keep_beside(&fields, shared);
     Ok(spec)
 }
 
@@ -60,9 +68,13 @@ fn read_schema(fields: &mut Fields<'_>) -> Json {
 }
 
 /// Strictness is the provider's choice when nothing is said, so it is said; that nothing was said is marked by `null`.
-fn read_strict(fields: &mut Fields<'_>) {
+fn read_strict(fields: &mut Fields<'_>, shared: &mut Fields<'_>) {
     match fields.get("strict") {
         Some("false") => drop(fields.take("strict")),
+        Some("true") => {
+            fields.take("strict");
+            shared.set("function", STRICT);
+        }
         Some(_) => {}
         None => fields.set("strict", NULL),
     }
@@ -97,25 +109,38 @@ pub(super) fn write_choice(out: &mut Vec<u8>, choice: &ToolChoice) {
 }
 
 pub(super) fn write_all(
-    out: &mut Vec<u8>,
+    object: &mut Object<'_, '_>,
     tools: &Tools,
     losses: &mut Vec<Loss>,
 ) -> Result<(), Error> {
+    let (foreign, own): (Vec<_>, Vec<_>) =
+        tools.iter().enumerate().partition(|(_, spec)| is_foreign(spec.extra.as_ref()));
+    for (index, _) in foreign {
+        losses.push(Loss { rule: LossRule::Foreign, place: format!("tools[{index}]") });
+    }
+    if own.is_empty() {
+        return Ok(());
+    }
     let mut result = Ok(());
-    write_array(out, tools.iter().enumerate(), |out, (index, spec)| {
-        let extra = Fields::of(spec.extra.as_ref()).unwrap_or_else(|| {
-            losses.push(Loss { rule: LossRule::NotJson, place: format!("tools[{index}].extra") });
-            Fields::default()
-        });
-        if let Err(error) = write(out, spec, extra) {
+    write_array(object.field("tools"), own, |out, (index, spec)| {
+        let mut places = Losses { place: format!("tools[{index}]"), all: losses };
+        if let Err(error) = write(out, spec, &mut places) {
             result = Err(error);
         }
     });
     result
 }
 
-fn write(out: &mut Vec<u8>, spec: &ToolSpec, extra: Fields<'_>) -> Result<(), Error> {
+/// Whether a tool is one of another dialect's provider.
+fn is_foreign(extra: Option<&Json>) -> bool {
+    let kind = Fields::of(extra).and_then(|fields| string(fields.get("type")?));
+    is_foreign_tool(extra, extra::SPACE) || kind.is_some_and(|kind| !NAMED_KINDS.contains(&&*kind))
+}
+
+fn write(out: &mut Vec<u8>, spec: &ToolSpec, losses: &mut Losses<'_>) -> Result<(), Error> {
+    let mut extra = extra::open(spec.extra.as_ref(), &["type", "function"], losses);
     let kind = extra.get("type").and_then(string).unwrap_or_else(|| "function".into());
+    let shared = extra.take("function").unwrap_or_default();
     let mut object = Object::new(out, extra);
     if !NAMED_KINDS.contains(&kind.as_str()) {
         object.end();
@@ -131,23 +156,13 @@ fn write(out: &mut Vec<u8>, spec: &ToolSpec, extra: Fields<'_>) -> Result<(), Er
         if schema != "{}" {
             object.raw("parameters", schema);
         }
-        if object.extra().is_null("strict") {
-            object.take("strict");
-        } else {
-            object.default_raw("strict", "false");
+        let shared = Fields::parse(&shared).unwrap_or_default();
+        match (object.extra().get("strict"), shared.get("strict")) {
+            (Some(NULL), _) => drop(object.take("strict")),
+            (Some(_), _) => {}
+            (None, strict) => object.raw("strict", strict.unwrap_or("false")),
         }
     }
     object.end();
     Ok(())
-}
-
-/// The text of a schema, once it is known to be an object.
-pub(super) fn schema_text<'a>(schema: &'a Json, name: &str) -> Result<&'a str, Error> {
-    match Fields::parse(schema.as_str()) {
-        Some(_) => Ok(schema.as_str()),
-        None => Err(Error::new(
-            ErrorKind::InvalidArguments,
-            format!("the schema of `{name}` is no JSON object"),
-        )),
-    }
 }

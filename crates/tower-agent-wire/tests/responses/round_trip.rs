@@ -271,10 +271,10 @@ fn what_a_request_cannot_carry_is_named() {
         [
             "name at messages[0]",
             "part_in_reply at messages[1]",
-            "reasoning at messages[1]",
-            "extra at messages[2]",
-            "sampling at stop",
-            "sampling at seed"
+            "unsigned_reasoning at messages[1]",
+            "foreign at messages[2].audio",
+            "parameter at stop",
+            "parameter at seed"
         ]
     );
     let body: Value = serde_json::from_slice(&encoded.bytes).unwrap();

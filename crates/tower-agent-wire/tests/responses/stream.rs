@@ -84,15 +84,22 @@ fn a_stream_gives_its_events_in_order_and_the_finish_last() {
             ModelEvent::Start {
                 id: Some("resp_1".into()),
                 model: Some("m".into()),
-                extra: extra(r#"{"created_at":7,"error":null,"incomplete_details":null}"#)
+                extra: extra(
+                    r#"{"created":7,"openai_responses":{"error":null,"incomplete_details":null}}"#
+                )
             },
             ModelEvent::PartStart { index, part: PartStart::Text },
-            ModelEvent::PartExtra { index, extra: Json::from_text(r#"{"item":{"id":"msg_1"}}"#) },
+            ModelEvent::PartExtra {
+                index,
+                extra: Json::from_text(r#"{"openai_responses":{"item":{"id":"msg_1"}}}"#)
+            },
             ModelEvent::PartDelta { index, delta: PartDelta::Text("Hel".into()) },
             ModelEvent::PartDelta { index, delta: PartDelta::Text("lo".into()) },
             ModelEvent::PartEnd {
                 index,
-                extra: extra(r#"{"item":{"id":"msg_1","status":"completed"}}"#)
+                extra: extra(
+                    r#"{"openai_responses":{"item":{"id":"msg_1","status":"completed"}}}"#
+                )
             },
             ModelEvent::Usage { usage },
             ModelEvent::Finish { reason: FinishReason::Stop },
@@ -342,6 +349,26 @@ fn what_does_not_fit_is_an_error_and_names_the_place() {
 }
 
 #[test]
+fn an_event_without_end_is_an_error_before_it_fills_the_memory() {
+    let mut decoder = Decoder::new().event_limit(1_000);
+    decoder.push(delta_of(&"x".repeat(500)).as_bytes());
+    decoder.push(b"data: ");
+    (0..20).for_each(|_| decoder.push(&[b'x'; 100]));
+    let events: Vec<_> = std::iter::from_fn(|| decoder.next_event()).collect();
+    let error = events.last().unwrap().as_ref().unwrap_err();
+    assert!(events.len() > 1 && error.to_string().contains("too large"), "{events:?}");
+
+    // The usual limit lets a whole reply pass.
+    let text = "x".repeat(20 << 20);
+    let all = stream(vec![completed(json!([message("msg_1", &text)]))]);
+    assert_eq!(reply_of(&all).unwrap().message.text().len(), text.len());
+}
+
+fn delta_of(piece: &str) -> String {
+    frames(&[text("output_text.delta", 0, ("delta", json!(piece)))])
+}
+
+#[test]
 fn the_decoder_is_over_with_the_last_event() {
     let mut decoder = Decoder::new();
     decoder.push(stream(vec![]).as_bytes());
@@ -536,8 +563,8 @@ fn what_a_client_cannot_be_sent_is_named() {
         [
             (LossRule::PartInReply, "part 1"),
             (LossRule::NotJson, "part 2"),
-            (LossRule::Extra, "message"),
-            (LossRule::Event, "event"),
+            (LossRule::Foreign, "message.audio"),
+            (LossRule::Foreign, "event"),
             (LossRule::FinishReason, "reply"),
         ]
     );
@@ -546,7 +573,10 @@ fn what_a_client_cannot_be_sent_is_named() {
 
 #[test]
 fn a_refusal_streams_as_one_whichever_dialect_it_came_from() {
-    let refusal = TextPart { text: "No.".into(), extra: extra("{\"type\":\"refusal\"}") };
+    let refusal = TextPart {
+        text: "No.".into(),
+        extra: extra("{\"openai_responses\":{\"type\":\"refusal\"}}"),
+    };
     let ours = Reply::new(Message::new(Role::Assistant, vec![Part::Text(refusal)]));
     let beside =
         Message::new(Role::Assistant, Vec::new()).with_extra(extra("{\"refusal\":\"No.\"}"));
@@ -564,7 +594,7 @@ fn a_refusal_streams_as_one_whichever_dialect_it_came_from() {
 #[test]
 fn raw_fields_with_line_ends_stay_in_their_frame() {
     let mut reply = Reply::new(Message::assistant("Hi"));
-    reply.extra = Some("{\"metadata\":\n{\r\n\"a\": 1}}".into());
+    reply.extra = Some("{\"openai_responses\": {\"metadata\":\n{\r\n\"a\": 1}}}".into());
     let (body, _) = encode(&reply.into_events());
     assert_eq!(events(&body)[0]["response"]["metadata"], json!({"a": 1}));
 }

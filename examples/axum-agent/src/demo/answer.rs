@@ -1,9 +1,12 @@
 //! Words what came of the calls.
 
 use serde_json::{Map, Value};
-use tower_agent::{Json, Message, OutputFormat, Part, ToolCallPart, ToolResultPart};
+use tower_agent::{Json, Message, OutputFormat, Part, TextPart, ToolCallPart, ToolResultPart};
 
 use super::plan::Wish;
+
+/// Stands in for what a provider signs its model's reasoning with.
+const SIGNED: &str = r#"{"anthropic":{"signature":"c2lnbmVkIGJ5IHRoZSBkZW1v"}}"#;
 
 /// How redaction marks what it took out.
 const MASK: &str = "[REDACTED";
@@ -19,6 +22,7 @@ pub(super) fn help() -> String {
      - search for timeout in docs\n\
      - delete notes.txt\n\
      - count to 100\n\
+     - think aloud, and then: what did you think?\n\
      - simulate a failure\n\n\
      Several in one sentence are made at once. With --base-url the same stack talks to a real model."
         .to_owned()
@@ -34,6 +38,23 @@ pub(super) fn without_tools(wishes: &[Wish]) -> String {
     let calls: Vec<_> =
         wishes.iter().map(|wish| format!("`{} {}`", wish.tool(), wish.arguments())).collect();
     format!("I was given no tools. With some, I would call {}.", calls.join(" and "))
+}
+
+/// What it thinks, which only clients of the bare model see.
+pub(super) fn thought() -> Part {
+    let text = "I was asked to think. A demo model has but one thought, and this is it.".into();
+    let extra = Some(Json::from_text(SIGNED));
+    Part::Reasoning(TextPart { text, extra })
+}
+
+/// What it thought before, if the client sent that back unchanged.
+pub(super) fn recalled(messages: &[Message]) -> String {
+    let parts = messages.iter().flat_map(Message::parts);
+    let thought = parts.into_iter().find(|part| **part == thought());
+    match thought {
+        Some(Part::Reasoning(part)) => format!("I thought: {}", part.text),
+        _ => "I have not thought in this conversation.".to_owned(),
+    }
 }
 
 pub(super) fn count(last: u32) -> String {

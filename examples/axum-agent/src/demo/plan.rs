@@ -13,6 +13,8 @@ pub(super) enum Plan {
     Calls(Vec<Wish>),
     Help,
     Count(u32),
+    Think,
+    Recall,
     Fail,
     BreakOff,
     Puzzled,
@@ -107,6 +109,12 @@ pub(super) fn plan(text: &str) -> Plan {
     }
     if lower.contains("break off") {
         return Plan::BreakOff;
+    }
+    if lower.contains("think aloud") {
+        return Plan::Think;
+    }
+    if lower.contains("what did you think") {
+        return Plan::Recall;
     }
     if let Some(last) = lower.split_once("count to ").and_then(|(_, rest)| leading_number(rest)) {
         return Plan::Count(last.min(MOST_COUNTED));

@@ -51,6 +51,18 @@ async fn it_says_that_it_is_a_demo() {
 }
 
 #[tokio::test]
+async fn it_remembers_what_it_thought_only_if_it_is_told() {
+    let thought = reply(asking("Think aloud.")).await.message;
+    assert_eq!(thought.parts().len(), 2);
+    let again = Message::user("What did you think?");
+    let told = request(vec![Message::user("Think aloud."), thought.clone(), again.clone()]);
+    assert!(says(told).await.contains("but one thought"));
+    let untold = Message::assistant(thought.text());
+    let untold = request(vec![Message::user("Think aloud."), untold, again]);
+    assert!(says(untold).await.contains("not thought"));
+}
+
+#[tokio::test]
 async fn requests_in_one_sentence_are_asked_for_at_once_with_ids_of_their_own() {
     let reply = reply(asking("read config.toml and search for timeout")).await;
     assert_eq!(reply.finish, FinishReason::ToolCalls);

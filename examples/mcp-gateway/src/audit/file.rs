@@ -23,9 +23,14 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// away is made anew.
 #[derive(Debug)]
 pub(crate) struct AuditFile {
-    lines: Option<SyncSender<String>>,
-    ended: Mutex<Receiver<()>>,
+    queue: Option<Queue>,
     lost: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+struct Queue {
+    lines: SyncSender<String>,
+    ended: Mutex<Receiver<()>>,
 }
 
 struct Writer {
@@ -53,13 +58,17 @@ impl AuditFile {
             }
             drop(end);
         })?;
-        Ok(Self { lines: Some(lines), ended: Mutex::new(ended), lost })
+        Ok(Self { queue: Some(Queue { lines, ended: Mutex::new(ended) }), lost })
+    }
+
+    pub(super) fn nowhere() -> Self {
+        Self { queue: None, lost: Arc::default() }
     }
 
     /// Hands a line on and returns at once.
     pub(super) fn write(&self, line: String) {
-        let taken = self.lines.as_ref().is_some_and(|lines| lines.try_send(line).is_ok());
-        if !taken && self.lost.fetch_add(1, Ordering::Relaxed) == 0 {
+        let Some(queue) = &self.queue else { return };
+        if queue.lines.try_send(line).is_err() && self.lost.fetch_add(1, Ordering::Relaxed) == 0 {
             tracing::error!("the audit file is too slow; lines are lost");
         }
     }
@@ -67,8 +76,9 @@ impl AuditFile {
 
 impl Drop for AuditFile {
     fn drop(&mut self) {
-        self.lines = None;
-        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some(Queue { lines, ended }) = self.queue.take() else { return };
+        drop(lines);
+        let ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
         if ended.recv_timeout(FAREWELL) == Err(RecvTimeoutError::Timeout) {
             tracing::error!("the last lines of the audit file could not be written in time");
         }

@@ -1,6 +1,6 @@
 """Clients of OpenAI's Responses against a running example server: openai's own, and the agent libraries over it.
 
-    python clients.py --url http://127.0.0.1:3000 --tools-model demo-bare
+    python openai_responses.py --url http://127.0.0.1:3000 --tools-model demo-bare
 
 `cargo xtask clients` starts the server, has the pinned clients ready and runs this. They ask nobody but that server.
 """
@@ -116,6 +116,16 @@ class StreamedReplies(ClientCase):
             pieces = [event.delta for event in stream if event.type == "response.output_text.delta"]
             final = stream.get_final_response()
         self.assertEqual("".join(pieces), final.output_text)
+
+    def test_thoughts_stream_in_before_the_answer_and_can_be_sent_back(self):
+        with self.client.responses.stream(model=Settings.tools_model, input="think aloud") as stream:
+            thoughts = [event.delta for event in stream if event.type == "response.reasoning_summary_text.delta"]
+            final = stream.get_final_response()
+        self.assertEqual([item.type for item in final.output], ["reasoning", "message"])
+        self.assertEqual("".join(thoughts), final.output[0].summary[0].text)
+        self.assertGreater(len(thoughts), 1)
+        turn = [{"role": "user", "content": "think aloud"}, *final.output, {"role": "user", "content": "count to 3"}]
+        self.assertEqual(self.create(model=Settings.tools_model, input=turn).output_text, "1 2 3")
 
     def test_a_client_that_leaves_early_leaves_a_server_that_answers(self):
         with self.create(stream=True) as stream:
@@ -312,6 +322,13 @@ class PydanticAi(AsyncCase):
         first = await self.agent(MODEL).run(QUESTION)
         second = await self.agent(MODEL).run("what is in docs?", message_history=first.all_messages())
         self.assertIn("overview", second.output)
+
+    async def test_thoughts_are_parts_of_their_own(self):
+        result = await self.agent(Settings.tools_model).run("think aloud")
+        kinds = [part.part_kind for part in result.all_messages()[-1].parts]
+        self.assertEqual(kinds, ["thinking", "text"])
+        second = await self.agent(Settings.tools_model).run("count to 3", message_history=result.all_messages())
+        self.assertEqual(second.output, "1 2 3")
 
     async def test_an_answer_of_a_given_type(self):
         class Answer(pydantic.BaseModel):

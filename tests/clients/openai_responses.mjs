@@ -124,6 +124,15 @@ const aiSdk = (name, model, more) => {
       assert.match(await result.text, /snow/);
     });
 
+    test('thoughts come before the answer', async () => {
+      const whole = await generateText({ ...loop, prompt: 'think aloud' });
+      assert.match(whole.reasoningText, /but one thought/);
+      const streamed = streamText({ ...loop, prompt: 'think aloud' });
+      await streamed.consumeStream();
+      assert.equal(await streamed.reasoningText, whole.reasoningText);
+      assert.equal(await streamed.text, whole.text);
+    });
+
     test('an answer of a given form', async () => {
       const output = Output.object({ schema: z.object({ text: z.string() }) });
       const result = await generateText({ model: model(TOOLS_MODEL), prompt: 'count to 3', output, maxRetries: 0, ...more });
