@@ -1,5 +1,7 @@
 //! What the configuration makes of the servers as they are now.
 
+mod unused;
+
 use std::{
     io::{self, Write},
     path::Path,
@@ -14,6 +16,7 @@ use tower_agent_mcp::{
     pins::{Decision, FileStore, PinStore, PinnedTools, Pins},
 };
 
+use self::unused::Known;
 use crate::{
     connect::connect,
     stacks::Plan,
@@ -44,12 +47,28 @@ pub(crate) async fn check(plan: &Plan, out: &mut impl Write) -> Result<bool, Box
             }
         };
     }
+    if connected.iter().all(Result::is_ok) {
+        for note in unused::notes(&plan.config, &known(&clients, &entries)) {
+            writeln!(out, "note: {note}")?;
+        }
+    }
     for warning in warnings(&entries) {
         writeln!(out, "warning: {warning}")?;
         is_well = false;
     }
     writeln!(out, "{}", if is_well { "all is well" } else { "not all is well" })?;
     Ok(is_well)
+}
+
+/// The tools of all servers, those that are kept out too.
+fn known(clients: &[McpClient], entries: &[Entry]) -> Vec<Known> {
+    let mut known: Vec<_> =
+        entries.iter().map(|entry| (entry.server.clone(), entry.own.clone())).collect();
+    for client in clients {
+        let refused = client.snapshot().refused;
+        known.extend(refused.iter().map(|refused| (client.name().clone(), refused.tool.clone())));
+    }
+    known
 }
 
 /// The folder of the audit file, if it is not there.

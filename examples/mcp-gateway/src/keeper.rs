@@ -12,7 +12,7 @@ use futures_util::{
     future::{join_all, select_all},
     stream::FuturesUnordered,
 };
-use tokio::{sync::watch, task::spawn_blocking};
+use tokio::{sync::watch, task::spawn_blocking, time::timeout};
 use tower_agent::{BoxError, Error, ErrorKind, Tools};
 use tower_agent_mcp::{
     client::{McpClient, Snapshot},
@@ -30,6 +30,8 @@ use crate::{
     watch::Watch,
 };
 
+/// How long clients wait for servers that are slow to start.
+const START: Duration = Duration::from_secs(10);
 /// How long servers may take to end.
 const FAREWELL: Duration = Duration::from_secs(3);
 /// How long to wait before a server that never answered is tried again; each further wait is twice as long.
@@ -63,7 +65,7 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Tries each server once, and puts what could be reached into stacks.
+    /// Tries each server once, and puts what could be reached into stacks. The others come later.
     pub(crate) async fn start(plan: Plan, watch: Watch) -> Result<Self, Error> {
         let set = offer(&plan, &[])?.set;
         let gateway = Gateway::new(set).map_err(unbuilt)?;
@@ -76,13 +78,17 @@ impl Keeper {
             listed: Tools::new(),
         };
         keeper.connect();
-        for _ in 0..keeper.attempts.len() {
-            if let Some(attempt) = keeper.attempts.next().await {
-                keeper.settle(attempt);
-            }
-        }
+        drop(timeout(START, keeper.try_each()).await);
         keeper.rebuild().await;
         Ok(keeper)
+    }
+
+    async fn try_each(&mut self) {
+        for _ in 0..self.attempts.len() {
+            if let Some(attempt) = self.attempts.next().await {
+                self.settle(attempt);
+            }
+        }
     }
 
     pub(crate) fn gateway(&self) -> Gateway {
@@ -104,7 +110,7 @@ impl Keeper {
     /// Lets all servers end by themselves, as long as they do not take too long.
     pub(crate) async fn close(self) {
         let closing = join_all(self.links.iter().map(|link| link.client.close()));
-        if tokio::time::timeout(FAREWELL, closing).await.is_err() {
+        if timeout(FAREWELL, closing).await.is_err() {
             tracing::warn!("a server takes long to end and is killed");
         }
     }

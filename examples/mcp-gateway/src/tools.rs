@@ -14,6 +14,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) server: Str,
+    /// As its server calls it.
+    pub(crate) own: Str,
     pub(crate) name: Str,
     pub(crate) description: Description,
     pub(crate) refused: Option<&'static str>,
@@ -39,6 +41,7 @@ pub(crate) fn offer(plan: &Plan, clients: &[McpClient]) -> Result<Offer, Error> 
         let built = plan.build(Tool { server, client, own: &own, name: &spec.name });
         entries.push(Entry {
             server: client.name().clone(),
+            own: own.clone(),
             name: spec.name.clone(),
             description: built.stack.description().clone(),
             refused: built.refused,

@@ -81,6 +81,11 @@ async fn a_file_that_is_not_there_and_flags_that_make_no_sense_end_with_two() {
         assert_eq!((code, out.as_str()), (Some(2), ""), "{args:?}");
         assert!(err.starts_with("error: ") && err.lines().count() == 1, "{err}");
     }
+    let folder = Folder::new("[[server]]\nname = \"demo\"\ncommand = \"DEMO\"\n");
+    // What the variable holds does not matter.
+    let (code, _, err) = folder.run(&["--http", "0.0.0.0:0", "--token-env", "PATH"]).await;
+    assert_eq!(code, Some(1));
+    assert!(err.contains("`hosts` of [http] must list its names"), "{err}");
     let (code, out, _) = folder.run(&["--help"]).await;
     assert!(code == Some(0) && out.contains("Usage: mcp-gateway"), "{out}");
 }
@@ -124,7 +129,43 @@ async fn a_check_prints_the_stack_of_each_tool_and_pins_nothing() {
     }
     assert!(out.contains("  fail    kept out by allow of [all]: "), "{out}");
     assert_eq!(lines.last(), Some(&"all is well"));
-    assert!(!folder.path("pins.json").exists());
+    assert!(!folder.path("pins.json").exists() && !folder.path("audit.jsonl").exists());
+}
+
+#[tokio::test]
+async fn a_check_tells_of_names_that_mean_no_tool() {
+    let folder = Folder::new(
+        r#"
+        [all]
+        allow = ["e*", "lek"]
+        deny = ["other__*"]
+
+        [audit]
+        file = "no/such/folder/audit.jsonl"
+
+        [[server]]
+        name = "demo"
+        command = "DEMO"
+        deny = ["demo__echo"]
+
+        [[tool]]
+        match = ["demo__echo", "ecko"]
+        timeout = "1s"
+        "#,
+    );
+    let (code, out, _) = folder.run(&["--check"]).await;
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.starts_with("audit: there is no folder "), "{out}");
+    let notes: Vec<_> = out.lines().filter_map(|line| line.strip_prefix("note: ")).collect();
+    assert_eq!(
+        notes,
+        [
+            "`lek` in allow of [all] means no tool",
+            "`other__*` in deny of [all] means no tool",
+            "`demo__echo` in deny of server demo means no tool",
+            "`ecko` in match of [[tool]] means no tool",
+        ]
+    );
 }
 
 #[tokio::test]

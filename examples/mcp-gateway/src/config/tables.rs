@@ -236,7 +236,7 @@ fn program(command: &Path, place: &Place<'_>) -> PathBuf {
 
 impl ToolKeys {
     fn understand(self, place: &Place<'_>, flaws: &mut Vec<String>) -> ToolTable {
-        if self.r#match.get_ref().is_empty() {
+        if self.r#match.get_ref().patterns().is_empty() {
             flaws.push(place.flaw(&self.r#match.span(), "without a name it means no tool"));
         }
         let layers = self.keys().build(place, flaws);

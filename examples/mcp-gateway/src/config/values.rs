@@ -242,6 +242,7 @@ impl Setting for Redaction {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Globs {
     names: Names,
+    patterns: Vec<String>,
 }
 
 impl Globs {
@@ -249,16 +250,18 @@ impl Globs {
         self.names.contains(name)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.names.is_empty()
+    /// Each as it is written.
+    pub(crate) fn patterns(&self) -> &[String] {
+        &self.patterns
     }
 }
 
 impl<'de> Deserialize<'de> for Globs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let globs: Vec<Glob> = Vec::deserialize(deserializer)?;
-        let names = Names::new(globs.iter().map(|glob| &glob.0)).map_err(D::Error::custom)?;
-        Ok(Self { names })
+        let patterns: Vec<_> = globs.into_iter().map(|glob| glob.0).collect();
+        let names = Names::new(&patterns).map_err(D::Error::custom)?;
+        Ok(Self { names, patterns })
     }
 }
 
