@@ -43,7 +43,12 @@ async fn what_is_wrong_is_told_with_its_line_and_key() {
             "2: server[0].name: a server has a `command` or a `url`, not both",
         ),
         ("bearer = \"x\"", "2: server[0].name: `headers` and `bearer` go with `url`"),
-        ("log = yes", "4: "),
+        ("log = yes", "4: server[0].log: "),
+        (
+            "allow = 3",
+            "4: server[0].allow: invalid type: integer `3`, expected the name of a tool, or a list of names",
+        ),
+        ("name = \"twice\"", "4: the key `name` is there twice"),
         ("[[tool]]\nmatch = []", "5: tool[0].match: without a name it means no tool"),
         (
             "[[server]]\nname = \"demo\"\ncommand = \"x\"",
@@ -146,7 +151,7 @@ async fn a_check_tells_of_names_that_mean_no_tool() {
         [[server]]
         name = "demo"
         command = "DEMO"
-        deny = ["demo__echo"]
+        deny = "demo__echo"
 
         [[tool]]
         match = ["demo__echo", "ecko"]

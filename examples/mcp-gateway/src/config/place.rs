@@ -45,14 +45,19 @@ impl<'a> Place<'a> {
     }
 
     pub(super) fn explain(&self, error: &toml::de::Error) -> ConfigError {
-        let what = unknown_key(error.message())
-            .unwrap_or_else(|| error.message().lines().collect::<Vec<_>>().join("; "));
-        ConfigError(vec![self.flaw(&error.span().unwrap_or(0..0), &what)])
+        let span = error.span().unwrap_or(0..0);
+        let what = match (error.message(), self.text.get(span.clone())) {
+            ("duplicate key", Some(key)) => format!("the key `{key}` is there twice"),
+            (message, _) => unknown_key(message)
+                .unwrap_or_else(|| message.lines().collect::<Vec<_>>().join("; ")),
+        };
+        ConfigError(vec![self.flaw(&span, &what)])
     }
 
-    /// The key that something belongs to, such as `server[0].timeout`; none in a text that is no TOML.
+    /// The key that something belongs to, such as `server[0].timeout`, as far as the text is TOML.
     fn key(&self, at: usize) -> Option<String> {
-        key_in_table(DeTable::parse(self.text).ok()?.get_ref(), at)
+        let (table, _) = DeTable::parse_recoverable(self.text);
+        key_in_table(table.get_ref(), at)
     }
 }
 

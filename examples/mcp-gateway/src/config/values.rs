@@ -4,9 +4,9 @@ use std::{fmt, path::PathBuf, time::Duration};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{self, Error as _, MapAccess, Visitor, value::MapAccessDeserializer},
+    de::{self, Error as _, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
 };
-use tower_agent::{Names, truncate::Keep};
+use tower_agent::{Names, NamesError, truncate::Keep};
 
 /// A setting, or `false` for none of it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -246,6 +246,11 @@ pub(crate) struct Globs {
 }
 
 impl Globs {
+    fn new(patterns: Vec<String>) -> Result<Self, NamesError> {
+        let names = Names::new(&patterns)?;
+        Ok(Self { names, patterns })
+    }
+
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.names.contains(name)
     }
@@ -258,21 +263,29 @@ impl Globs {
 
 impl<'de> Deserialize<'de> for Globs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let globs: Vec<Glob> = Vec::deserialize(deserializer)?;
-        let patterns: Vec<_> = globs.into_iter().map(|glob| glob.0).collect();
-        let names = Names::new(&patterns).map_err(D::Error::custom)?;
-        Ok(Self { names, patterns })
+        deserializer.deserialize_any(GlobsVisitor)
     }
 }
 
-/// One of them, so that an error is where it stands.
-struct Glob(String);
+struct GlobsVisitor;
 
-impl<'de> Deserialize<'de> for Glob {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let glob = String::deserialize(deserializer)?;
-        Names::new([&glob]).map_err(D::Error::custom)?;
-        Ok(Self(glob))
+impl<'de> Visitor<'de> for GlobsVisitor {
+    type Value = Globs;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a tool, or a list of names")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Globs, E> {
+        Globs::new(vec![name.to_owned()]).map_err(E::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Globs, A::Error> {
+        let mut patterns = Vec::new();
+        while let Some(name) = names.next_element()? {
+            patterns.push(name);
+        }
+        Globs::new(patterns).map_err(A::Error::custom)
     }
 }
 
