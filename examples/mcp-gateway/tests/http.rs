@@ -14,14 +14,13 @@ use rmcp::{
     },
 };
 use serde_json::json;
-use support::{Folder, Listener, PATIENCE, call, text};
+use support::{Folder, Gateway, Listener, PATIENCE, TOKEN, call, text};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::Child,
     time::timeout,
 };
 
-const TOKEN: &str = "a token for tests";
 const CONFIG: &str = r#"
     [[server]]
     name = "demo"
@@ -38,7 +37,7 @@ struct Served {
 impl Served {
     async fn start(folder: &Folder, args: &[&str]) -> Self {
         let mut command = folder.command(&[&["--http", "127.0.0.1:0"], args].concat());
-        command.env("GATEWAY_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
@@ -85,10 +84,13 @@ async fn a_client_lists_calls_and_hears_of_changes_and_calls_are_counted() {
         assert!(metrics.contains(line), "{metrics}");
     }
     client.cancel().await.unwrap();
-    let id = served.child.id().unwrap().to_string();
-    tokio::process::Command::new("kill").args(["-s", "TERM", &id]).status().await.unwrap();
-    let status = timeout(PATIENCE, served.child.wait()).await.unwrap().unwrap();
-    assert_eq!(status.code(), Some(0));
+    #[cfg(unix)]
+    {
+        let id = served.child.id().unwrap().to_string();
+        tokio::process::Command::new("kill").args(["-s", "TERM", &id]).status().await.unwrap();
+        let status = timeout(PATIENCE, served.child.wait()).await.unwrap().unwrap();
+        assert_eq!(status.code(), Some(0));
+    }
 }
 
 #[tokio::test]
@@ -114,4 +116,24 @@ async fn who_has_no_token_or_comes_under_a_foreign_name_is_kept_out() {
         page.header("content-type", "application/json").header("origin", "https://evil.example");
     let page = page.header("accept", "application/json, text/event-stream");
     assert_eq!(status(page).await, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn a_server_behind_a_url_is_reached_with_the_token_of_the_environment() {
+    let inner = Folder::new(CONFIG);
+    let served = Served::start(&inner, &["--token-env", "GATEWAY_TOKEN"]).await;
+    let outer = |token: &str| {
+        format!("[[server]]\nname = \"inner\"\nurl = \"{}\"\nbearer = \"{token}\"\n", served.url)
+    };
+    let folder = Folder::new(&outer("env:GATEWAY_TOKEN"));
+    let gateway = Gateway::start(&folder).await;
+    assert_eq!(gateway.names().await, ["echo", "leak"]);
+    assert_eq!(text(&gateway.call("echo", json!({"text": "through two"})).await), "through two");
+    gateway.end().await;
+
+    folder.write("gateway.toml", &outer("another one"));
+    let (code, out, _) = folder.run(&["--check"]).await;
+    assert_eq!(code, Some(1));
+    assert!(out.starts_with("inner: cannot be reached: "), "{out}");
+    assert!(!out.contains("another one"), "{out}");
 }

@@ -122,3 +122,23 @@ async fn a_gateway_behind_a_gateway_passes_results_refusals_and_changes_on() {
     let failed = gateway.call("fail", json!({})).await;
     assert_eq!((failed.is_error, text(&failed).as_str()), (Some(true), "it failed"));
 }
+
+#[tokio::test]
+async fn another_audit_file_is_written_from_then_on() {
+    let more = |file: &str, tool: &str| {
+        config(&format!("allow = [\"echo\", \"{tool}\"]\n[audit]\nfile = \"{file}\""))
+    };
+    let folder = Folder::new(&more("one", "leak"));
+    let gateway = Gateway::start(&folder).await;
+    gateway.call("echo", json!({"text": "x"})).await;
+    folder.write("gateway.toml", &more("two", "fail"));
+    timeout(PATIENCE, gateway.changed.notified()).await.unwrap();
+    gateway.call("fail", json!({})).await;
+    gateway.end().await;
+    let tools = |name: &str| {
+        let text = std::fs::read_to_string(folder.path(name)).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.map(|line| line["tool"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((tools("one"), tools("two")), (vec!["echo".to_owned()], vec!["fail".to_owned()]));
+}

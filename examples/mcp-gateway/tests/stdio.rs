@@ -325,3 +325,41 @@ async fn the_progress_of_a_call_reaches_whoever_waits_for_it() {
     progress.sort_by(f64::total_cmp);
     assert_eq!(progress, [1.0, 2.0, 3.0, 4.0]);
 }
+
+#[tokio::test]
+async fn a_call_without_progress_is_given_up_by_the_connection() {
+    let folder = Folder::new(
+        r#"
+        [[server]]
+        name = "demo"
+        command = "DEMO"
+        idle_timeout = "100ms"
+        "#,
+    );
+    let gateway = Gateway::start(&folder).await;
+    let name = folder.path("never");
+    let given_up = gateway.call("wait", json!({"name": name})).await;
+    assert_eq!(given_up.is_error, Some(true));
+    assert!(text(&given_up).starts_with("The tool \"wait\" failed"), "{}", text(&given_up));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_audit_file_that_cannot_be_written_keeps_no_call_from_running() {
+    let folder = Folder::new(
+        r#"
+        [audit]
+        file = "/dev/full"
+
+        [[server]]
+        name = "demo"
+        command = "DEMO"
+        "#,
+    );
+    let mut gateway = Gateway::start(&folder).await;
+    for _ in 0..2 {
+        assert_eq!(text(&gateway.call("echo", json!({"text": "on"})).await), "on");
+    }
+    gateway.says("the audit file cannot be written; lines are lost").await;
+    assert_eq!(gateway.end().await.0, Some(0));
+}

@@ -26,6 +26,9 @@ use tokio::{
 /// How long a test waits for what must come.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What `GATEWAY_TOKEN` holds.
+pub(crate) const TOKEN: &str = "a token for tests";
+
 /// A folder with a configuration in it.
 pub(crate) struct Folder(TempDir);
 
@@ -50,7 +53,7 @@ impl Folder {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-gateway"));
         command.arg("--config").arg(self.path("gateway.toml")).args(args);
-        command.env_remove("RUST_LOG").kill_on_drop(true);
+        command.env_remove("RUST_LOG").env("GATEWAY_TOKEN", TOKEN).kill_on_drop(true);
         command
     }
 
