@@ -27,13 +27,18 @@ pub(crate) async fn call(
     let hear = move |report: &Progress| drop(sender.try_send(report.clone()));
     call.ctx.extensions.insert(OnProgress::new(hear));
     let mut answer = pin!(client.oneshot(call));
-    loop {
+    let result = loop {
         tokio::select! {
             biased;
             Some(report) = reports.recv() => pass_on(&caller, &report, redact.as_ref()).await,
-            answer = &mut answer => return answer,
+            result = &mut answer => break result,
         }
+    };
+    // What came together with the answer comes before it.
+    while let Ok(report) = reports.try_recv() {
+        pass_on(&caller, &report, redact.as_ref()).await;
     }
+    result
 }
 
 async fn pass_on(caller: &Caller, report: &Progress, redact: Option<&RedactLayer>) {
