@@ -54,9 +54,7 @@ impl Plan {
         let denied = self.denied(tool);
         let settings = self.settings(tool);
         let mut stack = self.late(tool, &settings).layer(&ReportErrorsLayer::new());
-        if let Some(redact) =
-            settings.redact.clone().unwrap_or_else(|| Some(RedactLayer::secrets()))
-        {
+        if let Some(redact) = redaction(&settings) {
             stack = stack.layer(&redact);
         }
         if let Some(truncate) = settings.truncate.flatten() {
@@ -136,24 +134,33 @@ impl Plan {
         self.config.tools.iter().filter(move |table| meant(&table.names)).map(|table| &table.layers)
     }
 
-    /// Whether a list lets the tool pass: none if there is no list, and the key of the list that does not.
+    /// Nothing if there is no such list; otherwise the key of the list that a tool is missing from, if it is.
     fn allowed(&self, tool: Tool<'_>) -> Option<Option<&'static str>> {
-        let all = self.config.allow.as_ref().map(|names| (is_meant(names, tool), "allow of [all]"));
-        let own = tool.server.allow.as_ref();
-        let own = own.map(|names| (names.contains(tool.own), "allow of [[server]]"));
-        let lists = [all, own];
-        lists.iter().flatten().next()?;
-        Some(lists.into_iter().flatten().find(|(passes, _)| !passes).map(|(_, key)| key))
+        let lists = on_lists(self.config.allow.as_ref(), tool.server.allow.as_ref(), tool);
+        judge(lists, false, ["allow of [all]", "allow of [[server]]"])
     }
 
+    /// Nothing if there is no such list; otherwise the key of the list that a tool is on, if it is.
     fn denied(&self, tool: Tool<'_>) -> Option<Option<&'static str>> {
-        let all = self.config.deny.as_ref().map(|names| (is_meant(names, tool), "deny of [all]"));
-        let own = tool.server.deny.as_ref();
-        let own = own.map(|names| (names.contains(tool.own), "deny of [[server]]"));
-        let lists = [all, own];
-        lists.iter().flatten().next()?;
-        Some(lists.into_iter().flatten().find(|(matches, _)| *matches).map(|(_, key)| key))
+        let lists = on_lists(self.config.deny.as_ref(), tool.server.deny.as_ref(), tool);
+        judge(lists, true, ["deny of [all]", "deny of [[server]]"])
     }
+}
+
+/// Whether a tool is on the list for all and on that of its server, where there is one.
+fn on_lists(all: Option<&Globs>, own: Option<&Globs>, tool: Tool<'_>) -> [Option<bool>; 2] {
+    let all = all.map(|names| is_meant(names, tool));
+    [all, own.map(|names| names.contains(tool.own))]
+}
+
+fn judge(
+    lists: [Option<bool>; 2],
+    refuses: bool,
+    keys: [&'static str; 2],
+) -> Option<Option<&'static str>> {
+    lists.iter().flatten().next()?;
+    let mut judged = lists.into_iter().zip(keys);
+    Some(judged.find(|(is_on, _)| *is_on == Some(refuses)).map(|(_, key)| key))
 }
 
 /// Whether names mean a tool: by its own name, or by its server's and its own, whichever clients see now. So no list
