@@ -310,7 +310,7 @@ async fn a_call_that_has_no_turn_waits_and_one_that_is_denied_takes_none() {
 }
 
 #[tokio::test]
-async fn the_progress_of_a_call_reaches_whoever_waits_for_it() {
+async fn the_progress_of_a_call_reaches_whoever_waits_for_it_and_its_words_are_masked() {
     let folder = Folder::new("[[server]]\nname = \"demo\"\ncommand = \"DEMO\"\n");
     let gateway = Gateway::start(&folder).await;
     let slept = gateway.call("sleep", json!({"milliseconds": 20})).await;
@@ -321,9 +321,13 @@ async fn the_progress_of_a_call_reaches_whoever_waits_for_it() {
         }
     };
     tokio::time::timeout(PATIENCE, all).await.unwrap();
-    let mut progress = gateway.progress.lock().unwrap().clone();
-    progress.sort_by(f64::total_cmp);
-    assert_eq!(progress, [1.0, 2.0, 3.0, 4.0]);
+    let mut reports = gateway.progress.lock().unwrap().clone();
+    reports.sort_by(|one, other| one.progress.total_cmp(&other.progress));
+    let told: Vec<_> = reports.iter().map(|report| (report.progress, report.total)).collect();
+    assert_eq!(told, [1.0, 2.0, 3.0, 4.0].map(|step| (step, Some(4.0))));
+    for report in reports {
+        assert_eq!(report.message.as_deref(), Some("asked with [REDACTED:github-pat]"));
+    }
 }
 
 #[tokio::test]

@@ -34,6 +34,8 @@ const TOOLS: &[(&str, &str, &[(&str, &str)])] = &[
     ("die", "Ends the server in the middle of the call", &[]),
 ];
 
+/// No real one.
+const TOKEN: &str = "ghp_a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6";
 const LEAKED: &str = "[database]\nuser = \"mara\"\npassword = \"hunter2-but-longer\"\n\
                       [github]\ntoken = \"ghp_a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6\"\n";
 
@@ -83,6 +85,7 @@ async fn sleep(milliseconds: u64, context: &RequestContext<RoleServer>) -> Strin
         if let Some(token) = &token {
             let mut progress = ProgressNotificationParam::new(token.clone(), f64::from(step));
             progress.total = Some(4.0);
+            progress.message = Some(format!("asked with {TOKEN}"));
             // Whoever went away needs no progress.
             drop(context.peer.notify_progress(progress).await);
         }

@@ -71,7 +71,7 @@ impl Folder {
 #[derive(Clone, Default)]
 pub(crate) struct Listener {
     pub(crate) changed: Arc<Notify>,
-    pub(crate) progress: Arc<Mutex<Vec<f64>>>,
+    pub(crate) progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
 }
 
 impl ClientHandler for Listener {
@@ -84,7 +84,7 @@ impl ClientHandler for Listener {
         report: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        self.progress.lock().unwrap().push(report.progress);
+        self.progress.lock().unwrap().push(report);
     }
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct Gateway {
     pub(crate) client: RunningService<RoleClient, Listener>,
     pub(crate) child: Child,
     pub(crate) changed: Arc<Notify>,
-    pub(crate) progress: Arc<Mutex<Vec<f64>>>,
+    pub(crate) progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
     pub(crate) stderr: BufReader<ChildStderr>,
 }
 
