@@ -4,7 +4,7 @@
 //!
 //! | part | routes |
 //! | --- | --- |
-//! | [`run_router`] | `POST /v1/runs`: JSON in, the events of the run out |
+//! | [`run_router`] | `POST /v1/runs`: JSON in, the events of the run out; `GET /v1/runs/{id}/events` to read on, where it is [`resumable`](RunRouter::resumable) |
 //! | [`chat_router`] | `POST /v1/chat/completions`, `GET /v1/models`: OpenAI's API, for agents and for model stacks |
 //! | [`messages_router`] | `POST /v1/messages`: Anthropic's API, for the same |
 //! | [`responses_router`] | `POST /v1/responses`: OpenAI's Responses, for the same |
@@ -90,7 +90,8 @@
 //! # Cancellation
 //!
 //! A response's body is the run: nothing is spawned, queued or read ahead. A slow reader slows its run down, and one that
-//! goes away drops it and cancels the token in its context.
+//! goes away drops it and cancels the token in its context. The one exception is a run that was made
+//! [`resumable`](RunRouter::resumable): a [`RunStore`] owns it, in bounds.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -124,7 +125,7 @@ pub use self::{
     models::Models,
     options::RUN_ID,
     responses::{ResponsesRouter, responses_router},
-    run::{RunRouter, run_router},
+    run::{RunRouter, RunStore, run_router},
     serve::{Serve, ServeFuture, serve},
     stack::stack_router,
 };

@@ -20,6 +20,8 @@ mod messages;
 #[cfg(test)]
 mod operations;
 #[cfg(test)]
+mod resume;
+#[cfg(test)]
 mod runs;
 #[cfg(test)]
 mod sockets;
