@@ -80,6 +80,12 @@
 //! - `CatchPanicLayer`: outermost but for tracing. A panic inside a stream ends the connection all the same; contain it
 //!   in the stack with tower-agent's own.
 //!
+//! # Limits
+//!
+//! [`Limits`] bound what all callers and each of them may do, over all routers that share them; [`RunStore`] bounds what is
+//! kept of runs. The routers send no CORS headers, so that no foreign page can use them; a host that wants it otherwise
+//! adds `CorsLayer`.
+//!
 //! # Errors
 //!
 //! [`ApiError`] is the one shape of all answers that are not what was asked for, and holds the table from
@@ -106,6 +112,7 @@ mod dialect;
 mod error;
 mod health;
 mod identity;
+mod limits;
 mod messages;
 mod metrics;
 mod report;
@@ -120,6 +127,7 @@ pub use self::{
     error::ApiError,
     health::{HealthRouter, health_router},
     identity::Identity,
+    limits::Limits,
     messages::{MessagesRouter, messages_router},
     metrics::metrics_router,
     models::Models,

@@ -14,7 +14,6 @@ use axum::{
     routing::post,
 };
 use http::header;
-use tokio_util::sync::DropGuard;
 use tower::{Service, ServiceExt};
 use tower_agent_core::{Error, ErrorKind, RunRequest, RunResponse, Str, Transcript};
 use uuid::Uuid;
@@ -24,7 +23,7 @@ use self::stream::RunFrames;
 use crate::{
     ApiError,
     body::Form,
-    options::{Options, with_run_id},
+    options::{Lease, Options, with_run_id},
     report::{method_not_allowed, report},
     sse,
 };
@@ -235,13 +234,14 @@ where
     let store = router.store.as_ref().filter(|_| form == Form::Sse);
     let slot = store.map(|store| store.reserve(received.identity.caller()));
     let slot = slot.transpose().map_err(IntoResponse::into_response)?;
-    let (ctx, guard) = router.options.open(id, received.identity, router.name.clone());
+    let (identity, permit) = (received.identity, received.permit);
+    let (ctx, lease) = router.options.open(id, identity, permit, router.name.clone());
     let run = router.agent.clone().oneshot(run.with_context(ctx)).await;
     let run = run.map_err(|error| refuse(id, &error.into()))?;
     if form == Form::Json {
-        return whole(run, guard, id).await;
+        return whole(run, lease, id).await;
     }
-    let (events, keep_alive) = (RunFrames::new(run, guard, id), router.options.keep_alive);
+    let (events, keep_alive) = (RunFrames::new(run, lease, id), router.options.keep_alive);
     let Some((store, slot)) = store.zip(slot) else {
         return Ok(sse::response(events, keep_alive));
     };
@@ -249,10 +249,10 @@ where
     Ok(sse::response(reader.into_stream(), keep_alive))
 }
 
-async fn whole(run: RunResponse, guard: DropGuard, id: Uuid) -> Result<Response, Response> {
+async fn whole(run: RunResponse, mut lease: Lease, id: Uuid) -> Result<Response, Response> {
     let error = match run.collect().await {
         Ok(transcript) => {
-            guard.disarm();
+            lease.complete();
             return Ok(json(&transcript));
         }
         Err(error) => error,

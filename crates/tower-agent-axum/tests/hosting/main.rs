@@ -16,6 +16,8 @@ mod errors;
 #[cfg(test)]
 mod identity;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod operations;

@@ -363,7 +363,7 @@ async fn too_many_runs_are_refused_before_the_agent_is_asked() {
     read(&mut second.1, EVENTS).await;
     assert!(second.1.next().await.is_none());
     drop(second.1);
-    begin(&app).await;
+    drop(begin(&app).await);
     assert_eq!(ask(&app, resume(&second.0, EVENTS)).await.status, 404);
     assert_eq!(runs.len(), 3);
 }

@@ -102,3 +102,68 @@ impl Log {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Make(usize),
+        Read,
+        ComeBack(u64),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            3 => (1usize..40).prop_map(Step::Make),
+            3 => Just(Step::Read),
+            1 => (0u64..80).prop_map(Step::ComeBack),
+        ]
+    }
+
+    proptest! {
+        /// Against all the events that were ever made: a reader gets the next one or is told what it lost.
+        #[test]
+        fn a_reader_gets_every_event_in_order_and_the_log_stays_in_its_bounds(
+            steps in prop::collection::vec(step(), 1..200),
+            events in 0usize..12,
+            bytes in 0usize..200,
+        ) {
+            let mut log = Log::new(Room { events, bytes });
+            let mut made: Vec<Bytes> = Vec::new();
+            let mut seen = 0;
+            for step in steps {
+                match step {
+                    Step::Make(size) if log.has_room() => {
+                        let event = Bytes::from(vec![made.len() as u8; size]);
+                        made.push(event.clone());
+                        log.push(event);
+                    }
+                    Step::Make(_) => prop_assert!(seen < made.len() as u64, "it waits for its reader"),
+                    Step::Read => {
+                        let event = log.take(seen);
+                        prop_assert_eq!(event.as_ref(), made.get(seen as usize));
+                        seen += u64::from(event.is_some());
+                    }
+                    Step::ComeBack(after) => match log.seek(after) {
+                        Ok(()) => seen = after,
+                        Err(Lost::Future(last)) => {
+                            prop_assert!(last < after && last == made.len() as u64);
+                        }
+                        Err(Lost::UpTo(gone)) => {
+                            prop_assert!(after < gone && gone <= seen, "nothing is lost unread");
+                        }
+                    },
+                }
+                prop_assert_eq!(log.is_read(), seen == made.len() as u64);
+                let kept: usize = log.events.iter().map(Bytes::len).sum();
+                prop_assert_eq!(kept, log.bytes);
+                // One event more than there is room for, of at most 39 bytes.
+                prop_assert!(log.events.len() <= events.max(1) && log.bytes <= bytes + 39);
+            }
+        }
+    }
+}
