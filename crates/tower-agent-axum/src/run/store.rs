@@ -146,19 +146,25 @@ impl RunStore {
 
     /// Takes no more runs, lets those that there are finish within the grace period, then drops what is left.
     ///
-    /// A run whose reader is away finishes only as far as its events fit.
+    /// A run whose reader is away finishes only as far as its events fit. [`Serve::with_runs`](crate::Serve::with_runs)
+    /// does it when the server stops.
     pub async fn shutdown(&self, grace: Duration) {
-        let kept = self.shared.runs().close();
-        let ended = async {
-            for run in &kept {
-                run.ended().await;
-            }
-        };
-        if timeout(grace, ended).await.is_err() {
+        if timeout(grace, self.finish()).await.is_err() {
             tracing::warn!("dropped runs that the shutdown did not wait for");
         }
+        self.drop_all().await;
+    }
+
+    /// Takes no more runs and waits for the end of those that there are.
+    pub(crate) async fn finish(&self) {
+        for run in self.shared.close() {
+            run.ended().await;
+        }
+    }
+
+    pub(crate) async fn drop_all(&self) {
         // Also one whose task is spawned only now.
-        kept.iter().for_each(|run| run.stop());
+        self.shared.close().iter().for_each(|run| run.stop());
         let mut tasks = std::mem::take(&mut *self.shared.tasks());
         tasks.shutdown().await;
     }
@@ -248,6 +254,12 @@ impl Shared {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn close(&self) -> Vec<Arc<Kept>> {
+        let mut runs = self.runs();
+        runs.closed = true;
+        runs.kept.values().cloned().collect()
+    }
+
     fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -256,11 +268,6 @@ impl Shared {
 impl Runs {
     fn of(&self, owner: &Caller) -> usize {
         self.slots.get(owner).copied().unwrap_or_default()
-    }
-
-    fn close(&mut self) -> Vec<Arc<Kept>> {
-        self.closed = true;
-        self.kept.values().cloned().collect()
     }
 
     fn insert(&mut self, id: Uuid, kept: &Arc<Kept>) -> bool {

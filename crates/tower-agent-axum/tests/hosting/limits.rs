@@ -85,7 +85,7 @@ async fn a_user_at_the_limit_is_refused_on_every_route_and_others_are_not() {
             assert_eq!(error["message"], "too many of your requests are running");
         }
         assert_eq!(counters.started(), 2, "the agent was not asked");
-        open(&app, "bob", busy).await;
+        drop(open(&app, "bob", busy).await);
     }
 }
 
@@ -116,7 +116,7 @@ async fn a_call_counts_until_its_stream_ended_or_was_dropped() {
         }
         let dropped = open(&app, "ada", route).await;
         drop(dropped);
-        open(&app, "ada", route).await;
+        drop(open(&app, "ada", route).await);
     }
 }
 
@@ -141,7 +141,7 @@ async fn a_rate_lets_in_what_it_may_and_says_when_to_come_back() {
     let limits = Limits::new().rate_per_user(3, Duration::from_secs(60));
     let app = host(&limits, &Counters::default(), false);
     for route in &ROUTES[..3] {
-        open(&app, "ada", route).await;
+        drop(open(&app, "ada", route).await);
     }
     for route in ROUTES {
         // What is refused does not count.
@@ -149,16 +149,16 @@ async fn a_rate_lets_in_what_it_may_and_says_when_to_come_back() {
         assert_eq!((status, wait.as_str()), (429, "20"), "{route}");
         assert_eq!(error["message"], "you send requests too often");
     }
-    open(&app, "bob", ROUTES[0]).await;
+    drop(open(&app, "bob", ROUTES[0]).await);
 
     advance(Duration::from_millis(12_500)).await;
     assert_eq!(refusal(&app, "ada", ROUTES[0]).await.1, "8", "rounded up");
     advance(Duration::from_millis(7_500)).await;
-    open(&app, "ada", ROUTES[0]).await;
+    drop(open(&app, "ada", ROUTES[0]).await);
     assert_eq!(refusal(&app, "ada", ROUTES[0]).await.0, 429);
     advance(Duration::from_secs(3600)).await;
     for _ in 0..3 {
-        open(&app, "ada", ROUTES[0]).await;
+        drop(open(&app, "ada", ROUTES[0]).await);
     }
     assert_eq!(refusal(&app, "ada", ROUTES[0]).await.0, 429);
 }
@@ -174,7 +174,7 @@ async fn strangers_are_no_callers_and_use_up_nothing() {
             assert_eq!(ask(&app, stranger).await.status, 401);
         }
     }
-    open(&app, "ada", ROUTES[0]).await;
+    drop(open(&app, "ada", ROUTES[0]).await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -212,5 +212,5 @@ async fn a_resumable_run_counts_while_its_reader_is_away_and_reading_on_does_not
     let again = Request::get(format!("/v1/runs/{id}/events")).body(Body::empty()).unwrap();
     let rest = app.clone().oneshot(with_header(again, "x-user", "ada")).await.unwrap();
     assert_eq!(Answer::of(rest).await.events().len(), 3);
-    open(&app, "ada", ROUTES[0]).await;
+    drop(open(&app, "ada", ROUTES[0]).await);
 }

@@ -13,7 +13,7 @@ use tokio::{
     task::JoinHandle,
 };
 use tower::service_fn;
-use tower_agent_axum::{run_router, serve};
+use tower_agent_axum::{RunStore, run_router, serve};
 use tower_agent_core::{CancellationToken, Error, Message, RunEvent, RunRequest, RunResponse};
 
 use crate::support::{Counters, finished, says};
@@ -40,9 +40,20 @@ impl Server {
         signal: impl Future<Output = ()> + Send + 'static,
         grace: Duration,
     ) -> Self {
+        Self::owning(RunStore::new(), app, signal, grace).await
+    }
+
+    /// One that lets runs finish whose readers are away.
+    async fn owning(
+        runs: RunStore,
+        app: Router,
+        signal: impl Future<Output = ()> + Send + 'static,
+        grace: Duration,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
-        let server = serve(listener, app).with_graceful_shutdown(signal, grace).into_future();
+        let server = serve(listener, app).with_runs(runs).with_graceful_shutdown(signal, grace);
+        let server = server.into_future();
         #[expect(clippy::disallowed_methods, reason = "aborted when the test drops its handle")]
         let task = tokio::spawn(server);
         Self { addr, task }
@@ -252,8 +263,23 @@ async fn dropping_the_server_drops_every_run() {
 
 /// An agent that finishes when the gate opens.
 fn gated(counters: &Counters, gate: &CancellationToken) -> Router {
+    run_router(gated_agent(counters, gate)).into()
+}
+
+fn gated_agent(
+    counters: &Counters,
+    gate: &CancellationToken,
+) -> impl tower::Service<
+    RunRequest,
+    Response = RunResponse,
+    Error = Error,
+    Future = impl Future<Output = Result<RunResponse, Error>> + Send,
+> + Clone
++ Send
++ Sync
++ 'static {
     let (counters, gate) = (counters.clone(), gate.clone());
-    let agent = service_fn(move |_: RunRequest| {
+    service_fn(move |_: RunRequest| {
         let (counted, gate) = (counters.stream(Vec::new(), false), gate.clone());
         let events = futures_util::stream::unfold((0, counted), move |(step, counted)| {
             let gate = gate.clone();
@@ -269,8 +295,32 @@ fn gated(counters: &Counters, gate: &CancellationToken) -> Router {
             }
         });
         async move { Ok::<_, Error>(RunResponse::new(events)) }
-    });
-    run_router(agent).into()
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_lets_a_run_finish_whose_reader_is_away_and_drops_it_in_time() {
+    for finishes in [true, false] {
+        let (counters, gate, stop) =
+            (Counters::default(), CancellationToken::new(), CancellationToken::new());
+        let runs = RunStore::new();
+        let app = run_router(gated_agent(&counters, &gate)).resumable(runs.clone()).into();
+        let (signal, grace) = (stop.clone().cancelled_owned(), Duration::from_secs(10));
+        let mut server = Server::owning(runs.clone(), app, signal, grace).await;
+        drop(server.begin().await);
+
+        let stopped = tokio::time::Instant::now();
+        stop.cancel();
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        assert!(!server.task.is_finished());
+        if finishes {
+            gate.cancel();
+        }
+        (&mut server.task).await.unwrap().unwrap();
+        assert_eq!(stopped.elapsed().as_secs(), if finishes { 4 } else { 10 });
+        assert_eq!(counters.dropped(), 1, "nothing runs once the server is over");
+        assert!(runs.is_empty());
+    }
 }
 
 #[tokio::test(start_paused = true)]
