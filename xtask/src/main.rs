@@ -9,6 +9,7 @@ mod deny;
 mod detection;
 mod features;
 mod fuzz;
+mod load;
 mod node;
 mod options;
 mod page;
@@ -34,6 +35,7 @@ cargo xtask <task>
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
   features  check that each feature of each crate compiles alone
   bench     measure the layers and the agent, and write docs/performance.md
+  load      measure a host under load, and write its part of docs/performance.md
   detection-quality
             measure what the engine finds, and write docs/detection-quality.md
   fuzz      try texts that nobody thought of on the engine    [TARGET] [--seconds N]
@@ -70,6 +72,7 @@ fn run() -> Result {
         "browser" => browser::run(&Workspace::load()?, &options),
         "features" => features::run(&Workspace::load()?),
         "bench" => bench::run(&Workspace::load()?),
+        "load" => load::run(&Workspace::load()?),
         "detection-quality" => detection::run(&Workspace::load()?),
         "fuzz" => fuzz::run(&Workspace::load()?, &options),
         "ci" => ci::run(&Workspace::load()?, &options),

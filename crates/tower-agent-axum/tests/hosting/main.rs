@@ -14,6 +14,8 @@ mod chat_errors;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod identity;
 #[cfg(test)]
 mod limits;
@@ -25,5 +27,7 @@ mod operations;
 mod resume;
 #[cfg(test)]
 mod runs;
+#[cfg(test)]
+mod secure;
 #[cfg(test)]
 mod sockets;

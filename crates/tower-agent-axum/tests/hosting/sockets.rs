@@ -19,8 +19,8 @@ use tower_agent_core::{CancellationToken, Error, Message, RunEvent, RunRequest, 
 use crate::support::{Counters, finished, says};
 
 /// A server that is dropped with its handle.
-struct Server {
-    addr: SocketAddr,
+pub(crate) struct Server {
+    pub(crate) addr: SocketAddr,
     task: JoinHandle<std::io::Result<()>>,
 }
 
@@ -31,7 +31,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    async fn start(app: Router) -> Self {
+    pub(crate) async fn start(app: Router) -> Self {
         Self::until(app, pending(), Duration::ZERO).await
     }
 
@@ -59,7 +59,7 @@ impl Server {
         Self { addr, task }
     }
 
-    async fn connect(&self) -> TcpStream {
+    pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.addr).await.unwrap()
     }
 
@@ -81,7 +81,7 @@ async fn send_run(stream: &mut TcpStream, accept: &str) {
     stream.write_all((head + body).as_bytes()).await.unwrap();
 }
 
-async fn read_until(stream: &mut TcpStream, mark: &str) -> String {
+pub(crate) async fn read_until(stream: &mut TcpStream, mark: &str) -> String {
     let mut seen = Vec::new();
     while !String::from_utf8_lossy(&seen).contains(mark) {
         let n = stream.read_buf(&mut seen).await.unwrap();
@@ -90,7 +90,7 @@ async fn read_until(stream: &mut TcpStream, mark: &str) -> String {
     String::from_utf8(seen).unwrap()
 }
 
-async fn rest(stream: &mut TcpStream) -> String {
+pub(crate) async fn rest(stream: &mut TcpStream) -> String {
     let mut rest = Vec::new();
     // A connection that was dropped may end with a reset; what came before counts.
     let _ = stream.read_to_end(&mut rest).await;
@@ -98,7 +98,7 @@ async fn rest(stream: &mut TcpStream) -> String {
 }
 
 /// Lets the server's tasks run until it is so. A test that waits in vain is killed by its deadline.
-async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let wait = async {
         while !is_so() {
             tokio::task::yield_now().await;
