@@ -124,6 +124,8 @@ impl Kept {
     async fn fill(&self, events: impl Stream<Item = Bytes>) {
         let mut events = std::pin::pin!(events);
         loop {
+            // A run that never waits lets others have their turn, the one that stops it among them.
+            tokio::task::consume_budget().await;
             self.room().await;
             let event = std::future::poll_fn(|cx| events.as_mut().poll_next(cx)).await;
             let mut state = self.state();
