@@ -14,14 +14,21 @@ mod chat_errors;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod identity;
+#[cfg(test)]
+mod limits;
 #[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod operations;
 #[cfg(test)]
 mod responses;
+mod resume;
 #[cfg(test)]
 mod runs;
+#[cfg(test)]
+mod secure;
 #[cfg(test)]
 mod sockets;
