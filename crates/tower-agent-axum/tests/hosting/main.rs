@@ -1,34 +1,20 @@
 //! What a host of agents promises to its callers, over the routers alone and over real sockets.
+#![cfg(test)]
 
-#[cfg(test)]
 mod support;
 
-#[cfg(test)]
 mod cancellation;
-#[cfg(test)]
 mod chat;
-#[cfg(test)]
 mod chat_agents;
-#[cfg(test)]
 mod chat_errors;
-#[cfg(test)]
 mod errors;
-#[cfg(test)]
 mod faults;
-#[cfg(test)]
 mod identity;
-#[cfg(test)]
 mod limits;
-#[cfg(test)]
 mod messages;
-#[cfg(test)]
 mod operations;
-#[cfg(test)]
 mod responses;
 mod resume;
-#[cfg(test)]
 mod runs;
-#[cfg(test)]
 mod secure;
-#[cfg(test)]
 mod sockets;
