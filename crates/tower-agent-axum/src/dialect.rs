@@ -38,6 +38,8 @@ pub(crate) trait Dialect: 'static {
     const ID: &'static str;
     /// The header in which clients look for the id of a request, beside that of the run.
     const REQUEST_ID: Option<HeaderName> = None;
+    /// What a stream is made of.
+    const FORM: sse::Form = sse::Form::Events;
 
     fn parse(body: &[u8]) -> Result<ModelRequest, ApiError>;
 
@@ -108,17 +110,28 @@ pub(crate) fn in_form<D: Dialect>(mut response: Response) -> Response {
 }
 
 async fn handle<D: Dialect>(State(host): State<Arc<Host>>, request: Request) -> Response {
-    with_run_id(request, |request, id| answer::<D>(host, request, id)).await
+    answer_to::<D>(host, request, |_| {}).await
+}
+
+/// Answers a request whose path says a part of it.
+pub(crate) async fn answer_to<D: Dialect>(
+    host: Arc<Host>,
+    request: Request,
+    complete: impl FnOnce(&mut ModelRequest),
+) -> Response {
+    with_run_id(request, |request, id| answer::<D>(host, request, id, complete)).await
 }
 
 async fn answer<D: Dialect>(
     host: Arc<Host>,
     request: Request,
     id: Uuid,
+    complete: impl FnOnce(&mut ModelRequest),
 ) -> Result<Response, Response> {
     let (parts, body) = request.into_parts();
     let received = host.options.receive(parts, body).await?;
     let mut asked = D::parse(&received.body).map_err(IntoResponse::into_response)?;
+    complete(&mut asked);
     let target = host.models.find(&asked.model);
     let target = target.ok_or_else(|| D::unknown_model(&asked.model).into_response())?;
     let agent = target.agent_name(&asked.model);
@@ -135,7 +148,7 @@ async fn answer<D: Dialect>(
         (Err(error), _) => Err(call.refuse(&error)),
         (Ok(reply), Some(encoder)) => {
             let frames = Frames::<D>::new(reply.body, encoder, call);
-            Ok(sse::response(frames, host.options.keep_alive))
+            Ok(sse::response_in(D::FORM, frames, host.options.keep_alive))
         }
         (Ok(reply), None) => whole::<D>(reply.body, &stamp, call).await,
     }

@@ -8,6 +8,7 @@
 //! | [`chat_router`] | `POST /v1/chat/completions`, `GET /v1/models`: OpenAI's API, for agents and for model stacks |
 //! | [`messages_router`] | `POST /v1/messages`: Anthropic's API, for the same |
 //! | [`responses_router`] | `POST /v1/responses`: OpenAI's Responses, for the same |
+//! | [`gemini_router`] | `POST /v1beta/models/{model}:generateContent` and `:streamGenerateContent`: Gemini's API, for the same |
 //! | [`stack_router`] | `GET /stack`: what the stacks are made of |
 //! | [`metrics_router`] | `GET /metrics`: Prometheus' text format |
 //! | [`health_router`] | `GET /healthz`, `GET /readyz` |
@@ -103,6 +104,7 @@ mod body;
 mod chat;
 mod dialect;
 mod error;
+mod gemini;
 mod health;
 mod identity;
 mod messages;
@@ -117,6 +119,7 @@ mod stack;
 pub use self::{
     chat::{ChatRouter, chat_router},
     error::ApiError,
+    gemini::{GeminiRouter, gemini_router},
     health::{HealthRouter, health_router},
     identity::Identity,
     messages::{MessagesRouter, messages_router},

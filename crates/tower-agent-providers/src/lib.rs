@@ -7,6 +7,7 @@
 //! | module | speaks to | flag |
 //! | --- | --- | --- |
 //! | [`anthropic`] | Anthropic, and servers of its messages | `anthropic` |
+//! | [`gemini`] | Gemini | `gemini` |
 //! | [`openai`] | any server of OpenAI's chat completions | `openai` (default) |
 //! | [`openai_responses`] | OpenAI's Responses | `openai-responses` (default) |
 //!
@@ -17,11 +18,18 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(any(feature = "anthropic", feature = "openai", feature = "openai-responses"))]
+#[cfg(any(
+    feature = "anthropic",
+    feature = "gemini",
+    feature = "openai",
+    feature = "openai-responses"
+))]
 #[macro_use]
 mod transport;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
+#[cfg(feature = "gemini")]
+pub mod gemini;
 #[cfg(feature = "openai")]
 pub mod openai;
 #[cfg(feature = "openai-responses")]
@@ -29,9 +37,16 @@ pub mod openai_responses;
 
 #[cfg(feature = "anthropic")]
 pub use self::anthropic::Anthropic;
+#[cfg(feature = "gemini")]
+pub use self::gemini::Gemini;
 #[cfg(feature = "openai")]
 pub use self::openai::OpenAi;
 #[cfg(feature = "openai-responses")]
 pub use self::openai_responses::OpenAiResponses;
-#[cfg(any(feature = "anthropic", feature = "openai", feature = "openai-responses"))]
+#[cfg(any(
+    feature = "anthropic",
+    feature = "gemini",
+    feature = "openai",
+    feature = "openai-responses"
+))]
 pub use self::transport::{BuildError, ResponseFuture};

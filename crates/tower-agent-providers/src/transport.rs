@@ -38,6 +38,14 @@ pub(crate) trait Dialect: Send + Sync + 'static {
     /// The header with the provider's id of the request.
     const REQUEST_ID: &'static str;
 
+    /// Where a request goes, where its path says more than the base URL's.
+    ///
+    /// # Errors
+    /// When the request has no such place.
+    fn url(&self, base: &reqwest::Url, _: &ModelRequest) -> Result<reqwest::Url, Error> {
+        Ok(base.clone())
+    }
+
     fn encode(&self, request: ModelRequest) -> Result<Encoded, Error>;
     fn decode_reply(bytes: &[u8]) -> Result<Reply, Error>;
     fn decode_error(status: StatusCode, headers: &HeaderMap, bytes: &[u8]) -> Error;
@@ -62,8 +70,8 @@ pub(crate) struct Inner<D> {
 }
 
 impl<D> Inner<D> {
-    fn post(&self, body: Bytes) -> reqwest::RequestBuilder {
-        self.client.post(self.url.clone()).headers(self.headers.clone()).body(body)
+    fn post(&self, url: reqwest::Url, body: Bytes) -> reqwest::RequestBuilder {
+        self.client.post(url).headers(self.headers.clone()).body(body)
     }
 
     /// User names, passwords and queries of a URL may be confidential.

@@ -9,6 +9,8 @@ pub(crate) mod raw;
 mod schema;
 mod stamp;
 
+#[cfg(feature = "anthropic-messages")]
+pub(crate) use self::losses::is_gemini_tool;
 pub use self::{error::ApiError, stamp::Stamp};
 pub(crate) use self::{
     error::{broke, cut, header_text, refused, respond},

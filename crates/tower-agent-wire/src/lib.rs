@@ -6,6 +6,7 @@
 //! | module | dialect | flag |
 //! | --- | --- | --- |
 //! | [`anthropic_messages`] | Anthropic's messages | `anthropic-messages` |
+//! | [`gemini`] | Gemini's `generateContent` | `gemini` |
 //! | [`openai_chat`] | OpenAI's chat completions | `openai-chat` (default) |
 //! | [`openai_responses`] | OpenAI's Responses | `openai-responses` |
 //! | [`sse`] | server-sent events, which streamed dialects are made of | always |
@@ -24,7 +25,12 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(any(feature = "anthropic-messages", feature = "openai-chat", feature = "openai-responses"))]
+#[cfg(any(
+    feature = "anthropic-messages",
+    feature = "gemini",
+    feature = "openai-chat",
+    feature = "openai-responses"
+))]
 mod codec;
 mod loss;
 #[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
@@ -33,6 +39,8 @@ pub mod sse;
 
 #[cfg(feature = "anthropic-messages")]
 pub mod anthropic_messages;
+#[cfg(feature = "gemini")]
+pub mod gemini;
 #[cfg(feature = "openai-chat")]
 pub mod openai_chat;
 #[cfg(feature = "openai-responses")]
@@ -40,6 +48,7 @@ pub mod openai_responses;
 
 #[cfg(any(
     feature = "anthropic-messages",
+    feature = "gemini",
     feature = "openai-chat",
     feature = "openai-responses"
 ))]

@@ -14,6 +14,8 @@ mod chat_errors;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod gemini;
+#[cfg(test)]
 mod identity;
 #[cfg(test)]
 mod messages;

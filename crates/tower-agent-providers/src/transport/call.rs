@@ -18,8 +18,9 @@ pub(super) async fn run<D: Dialect>(
 
 async fn ask<D: Dialect>(inner: &Inner<D>, request: ModelRequest) -> Result<ModelResponse, Error> {
     let (wants_stream, model) = (request.stream, request.model.clone());
+    let url = inner.dialect.url(&inner.url, &request)?;
     let encoded = inner.dialect.encode(request)?;
-    let sent = inner.post(encoded.bytes).send().await.map_err(fault::of_send)?;
+    let sent = inner.post(url, encoded.bytes).send().await.map_err(fault::of_send)?;
     let (parts, body) = Response::from(sent).into_parts();
     if !parts.status.is_success() {
         let (bytes, _) = body::read(body, ERROR_LIMIT).await;

@@ -1,4 +1,5 @@
 //! Providers on this machine: one that is an axum app, one that writes what a test says, byte for byte.
+#![allow(dead_code, reason = "each test target uses a part of it")]
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -8,8 +9,9 @@ use tokio::{
     net::{TcpListener, TcpStream},
     task::JoinSet,
 };
-use tower::ServiceExt;
+use tower::{Service, ServiceExt};
 use tower_agent_core::{Error, Message, ModelRequest, ModelResponse};
+#[cfg(feature = "openai")]
 use tower_agent_providers::{OpenAi, openai::Builder};
 
 /// A server, stopped when it is dropped.
@@ -18,6 +20,7 @@ pub(crate) struct Server<T = ()> {
     pub(crate) tasks: JoinSet<T>,
 }
 
+#[cfg(feature = "openai")]
 impl<T: 'static> Server<T> {
     pub(crate) fn builder(&self) -> Builder {
         OpenAi::builder(format!("http://{}/v1", self.addr)).read_timeout(Duration::from_secs(20))
@@ -26,7 +29,9 @@ impl<T: 'static> Server<T> {
     pub(crate) fn model(&self) -> OpenAi {
         self.builder().build().unwrap()
     }
+}
 
+impl<T: 'static> Server<T> {
     /// What the server's only task gives back.
     pub(crate) async fn done(mut self) -> T {
         self.tasks.join_next().await.unwrap().unwrap()
@@ -119,12 +124,23 @@ pub(crate) fn request(stream: bool) -> ModelRequest {
     request
 }
 
-pub(crate) async fn ask(model: OpenAi, stream: bool) -> Result<ModelResponse, Error> {
+/// Any model, as the tests of all dialects ask it.
+pub(crate) trait Model:
+    Service<ModelRequest, Response = ModelResponse, Error = Error, Future: Send>
+{
+}
+
+impl<M> Model for M where
+    M: Service<ModelRequest, Response = ModelResponse, Error = Error, Future: Send>
+{
+}
+
+pub(crate) async fn ask(model: impl Model, stream: bool) -> Result<ModelResponse, Error> {
     model.oneshot(request(stream)).await
 }
 
 /// What went wrong, wherever it came to light.
-pub(crate) async fn fault(model: OpenAi, stream: bool) -> Error {
+pub(crate) async fn fault(model: impl Model, stream: bool) -> Error {
     match ask(model, stream).await {
         Ok(response) => response.body.collect().await.unwrap_err(),
         Err(error) => error,

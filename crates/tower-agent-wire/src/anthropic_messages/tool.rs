@@ -6,7 +6,7 @@ use super::extra::{keep, open};
 use crate::{
     Loss, LossRule,
     codec::{
-        Flaw, Losses,
+        Flaw, Losses, is_gemini_tool,
         raw::{Fields, Object, items, string, write_array},
         schema_text,
     },
@@ -123,7 +123,8 @@ pub(super) fn write_all(
 
 /// A tool of another provider's own says its type beside this dialect's key.
 fn is_foreign(spec: &ToolSpec) -> bool {
-    Fields::of(spec.extra.as_ref()).is_some_and(|fields| fields.get("type").is_some())
+    let fields = Fields::of(spec.extra.as_ref()).unwrap_or_default();
+    fields.get("type").is_some() || is_gemini_tool(&fields)
 }
 
 fn write(out: &mut Vec<u8>, spec: &ToolSpec, losses: &mut Losses<'_>) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use super::raw::{Fields, NULL};
 use crate::{Loss, LossRule};
 
 /// The keys under which dialects keep fields that mean nothing to the others.
-const SPACES: [&str; 1] = ["anthropic"];
+const SPACES: [&str; 2] = ["anthropic", "gemini"];
 
 /// Losses at one place.
 pub(crate) struct Losses<'a> {
@@ -44,11 +44,21 @@ pub(crate) fn is_foreign_tool(extra: Option<&Json>) -> bool {
     SPACES.iter().any(|space| {
         let inner = fields.get(space).and_then(Fields::parse).unwrap_or_default();
         inner.get("type").is_some_and(|kind| kind != "\"custom\"")
-    })
+    }) || is_gemini_tool(&fields)
+}
+
+/// Whether a tool is one of Gemini's own, which has no type but stands as it was in the request.
+pub(crate) fn is_gemini_tool(fields: &Fields<'_>) -> bool {
+    let inner = fields.get("gemini").and_then(Fields::parse).unwrap_or_default();
+    inner.get("tools").is_some()
 }
 
 /// Whether fields say more than how something was spelt.
 fn says_something(raw: &str) -> bool {
     let fields = Fields::parse(raw).unwrap_or_default();
-    fields.iter().any(|(key, raw)| raw != NULL && key != "type" && raw != "\"\"" && raw != "[]")
+    fields.iter().any(|(key, raw)| match raw {
+        NULL | "\"\"" | "[]" | "{}" => false,
+        _ if raw.starts_with('{') => says_something(raw),
+        _ => !matches!(key, "type" | "thought"),
+    })
 }

@@ -1,0 +1,12 @@
+//! Gemini's requests, replies, streams and errors.
+#![cfg(all(test, feature = "gemini"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a helper of a test fails the test"
+)]
+
+mod errors;
+mod round_trip;
+mod stream;
