@@ -262,8 +262,8 @@ fn an_edit_of_the_vocabulary_shows_whatever_extra_holds() {
     assert_eq!(sent, &json!({"name": "c", "parametersJsonSchema": {"type": "object"}}));
 }
 
-#[test]
-fn a_request_made_from_the_vocabulary_alone_is_what_the_dialect_asks_for() {
+/// A request of an agent in the middle of its work.
+fn searching() -> ModelRequest {
     let result = |id: &str, output: &ToolOutput| {
         Message::tool_result(ToolResultPart::new(CallId::from(id), "search".into(), output))
     };
@@ -288,7 +288,7 @@ fn a_request_made_from_the_vocabulary_alone_is_what_the_dialect_asks_for() {
     );
     request.instructions = Some("Be brief.".into());
     let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}});
-    request.tools = [ToolSpec::new("search", "Searches.").with_input_schema(schema.clone()).into()]
+    request.tools = [ToolSpec::new("search", "Searches.").with_input_schema(schema).into()]
         .into_iter()
         .collect();
     request.tool_choice = Some(ToolChoice::Tool("search".into()));
@@ -303,8 +303,14 @@ fn a_request_made_from_the_vocabulary_alone_is_what_the_dialect_asks_for() {
     request.extra =
         Some(json!({"safetySettings": [], "gemini": {"generationConfig": {"topK": 4}}}).into());
     request.stream = true;
+    request
+}
+
+#[test]
+fn a_request_made_from_the_vocabulary_alone_is_what_the_dialect_asks_for() {
+    let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}});
     assert_eq!(
-        encoded(&request),
+        encoded(&searching()),
         json!({
             "systemInstruction": {"parts": [{"text": "Be brief."}]},
             "contents": [
@@ -329,10 +335,10 @@ fn a_request_made_from_the_vocabulary_alone_is_what_the_dialect_asks_for() {
     );
 }
 
-#[test]
-fn what_a_request_cannot_say_is_dropped_by_rule_and_place() {
+/// A request full of things that only others can say.
+fn foreign() -> ModelRequest {
     let media = |source| Media { source, mime_type: Some("audio/wav".into()), extra: None };
-    let foreign = Part::Reasoning(TextPart { text: "Hm".into(), extra: None });
+    let thought = Part::Reasoning(TextPart { text: "Hm".into(), extra: None });
     let mut output = ToolOutput::text("see below");
     output.content.push(Content::Audio(media(MediaSource::Id("file-1".into()))));
     output.content.push(Content::Audio(media(MediaSource::Base64("UklGRg==".into()))));
@@ -346,11 +352,11 @@ fn what_a_request_cannot_say_is_dropped_by_rule_and_place() {
             .with_name(Some("ann".into())),
             Message::new(
                 Role::Assistant,
-                vec![foreign.clone(), Part::ToolCall(ToolCallPart::new("c", "f", "{\"cut"))],
+                vec![thought.clone(), Part::ToolCall(ToolCallPart::new("c", "f", "{\"cut"))],
             ),
             Message::tool_result(ToolResultPart::new(CallId::from("c"), "f".into(), &output)),
             Message::system("Be quick."),
-            Message::new(Role::Assistant, vec![foreign]),
+            Message::new(Role::Assistant, vec![thought]),
             Message::new(
                 Role::User,
                 vec![
@@ -365,7 +371,12 @@ fn what_a_request_cannot_say_is_dropped_by_rule_and_place() {
     hosted.extra = Some(json!({"anthropic": {"type": "web_search_20250305"}}).into());
     request.tools = [hosted.into()].into_iter().collect();
     request.extra = Some(json!({"logit_bias": {"7": 1}, "anthropic": {"top_k": 4}}).into());
-    let (losses, body) = lossy(&request);
+    request
+}
+
+#[test]
+fn what_a_request_cannot_say_is_dropped_by_rule_and_place() {
+    let (losses, body) = lossy(&foreign());
     assert_eq!(
         losses,
         [
