@@ -25,6 +25,7 @@ use crate::{
     ApiError, body,
     models::{Models, Target},
     options::{Options, RUN_ID, unix_seconds, with_run_id},
+    proxy::{self, Passing},
     report::{method_not_allowed, report},
     sse,
 };
@@ -61,6 +62,9 @@ pub(crate) trait Dialect: 'static {
         None
     }
 
+    /// The error of a provider as the provider would have said it.
+    fn pass_on(error: &Error) -> http::Response<Bytes>;
+
     /// The end of a stream that failed.
     fn error_event(error: &ApiError, run: &str) -> Bytes;
 }
@@ -78,6 +82,9 @@ pub(crate) trait Encode: Send + 'static {
     fn fail(&mut self, _: &ApiError) -> Option<Bytes> {
         None
     }
+
+    /// The end of a stream that failed, in the provider's words.
+    fn pass_on(&mut self, error: &Error) -> Bytes;
 
     fn finish(&mut self) -> Bytes;
     fn losses(&self) -> &[Loss];
@@ -129,6 +136,8 @@ async fn answer<D: Dialect>(
     complete: impl FnOnce(&mut ModelRequest),
 ) -> Result<Response, Response> {
     let (parts, body) = request.into_parts();
+    let proxy = host.options.proxy.clone();
+    let caller = proxy.as_ref().and_then(|proxy| proxy.headers_of(&parts));
     let received = host.options.receive(parts, body).await?;
     let mut asked = D::parse(&received.body).map_err(IntoResponse::into_response)?;
     complete(&mut asked);
@@ -137,15 +146,18 @@ async fn answer<D: Dialect>(
     let agent = target.agent_name(&asked.model);
     let (ctx, guard) = host.options.open(id, received.identity, agent);
     asked.ctx = ctx;
+    if let Some(caller) = caller {
+        asked.ctx.extensions.insert(caller);
+    }
     let reply_id = format!("{}{}", D::ID, id.simple());
     let stamp = Stamp::new(reply_id, asked.model.clone(), unix_seconds(id));
     let encoder = asked.stream.then(|| D::encoder(stamp.clone(), &asked));
-    let call = Call { id, target: target.clone(), guard: Some(guard) };
+    let call = Call { id, target: target.clone(), proxy, guard: Some(guard) };
     if target.is_agent() {
-        D::check_for_agent(&asked).map_err(|error| call.refuse(&error))?;
+        D::check_for_agent(&asked).map_err(|error| call.refuse::<D>(&error))?;
     }
     match (target.ask(asked).await, encoder) {
-        (Err(error), _) => Err(call.refuse(&error)),
+        (Err(error), _) => Err(call.refuse::<D>(&error)),
         (Ok(reply), Some(encoder)) => {
             let frames = Frames::<D>::new(reply.body, encoder, call);
             Ok(sse::response_in(D::FORM, frames, host.options.keep_alive))
@@ -158,6 +170,7 @@ async fn answer<D: Dialect>(
 struct Call {
     id: Uuid,
     target: Target,
+    proxy: Option<Passing>,
     guard: Option<DropGuard>,
 }
 
@@ -169,10 +182,19 @@ impl Call {
         if self.target.is_agent() { answer.with_effect(error.effect()) } else { answer }
     }
 
-    fn refuse(&self, error: &Error) -> Response {
-        let mut response = self.report(error).into_response();
+    fn refuse<D: Dialect>(&self, error: &Error) -> Response {
+        let ours = self.report(error);
+        let mut response = match self.of_provider(error) {
+            Some(error) => proxy::response(&error, D::pass_on(&error)),
+            None => ours.into_response(),
+        };
         response.extensions_mut().insert(error.clone());
         response
+    }
+
+    /// The error in the words of a provider, where they are passed on.
+    fn of_provider(&self, error: &Error) -> Option<Error> {
+        self.proxy.as_ref()?.words_of_provider(error)
     }
 
     fn complete(&mut self) {
@@ -189,7 +211,7 @@ async fn whole<D: Dialect>(
     stamp: &Stamp,
     mut call: Call,
 ) -> Result<Response, Response> {
-    let mut reply = body.collect().await.map_err(|error| call.refuse(&error))?;
+    let mut reply = body.collect().await.map_err(|error| call.refuse::<D>(&error))?;
     call.complete();
     reply.finish = finish_for_clients(reply.finish);
     let answer = D::encode_reply(&reply, stamp);

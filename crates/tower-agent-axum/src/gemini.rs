@@ -91,7 +91,7 @@ use crate::{
 /// As for [`run_router`](crate::run_router): the body is the call, a slow reader slows it down, and one that goes away
 /// drops it and cancels the token in its context.
 pub fn gemini_router() -> GeminiRouter {
-    GeminiRouter { models: Models::new(), options: Options::default() }
+    GeminiRouter { models: Models::new(), lists: true, options: Options::default() }
 }
 
 /// The routes of [`gemini_router`], to be merged into a router.
@@ -99,6 +99,7 @@ pub fn gemini_router() -> GeminiRouter {
 #[must_use = "it serves nothing until it is merged into a router"]
 pub struct GeminiRouter {
     models: Models,
+    lists: bool,
     options: Options,
 }
 
@@ -108,19 +109,28 @@ impl GeminiRouter {
     options!();
 }
 
+impl GeminiRouter {
+    /// The routes of a proxy, which leaves lists to its upstream where there is nothing to list.
+    pub(crate) fn of_proxy(models: Models, options: Options, lists: bool) -> Self {
+        Self { models, lists, options }
+    }
+}
+
 impl<S: Clone + Send + Sync + 'static> From<GeminiRouter> for Router<S> {
     fn from(router: GeminiRouter) -> Self {
         let host = Arc::new(Host { models: router.models, options: router.options });
         let form = || MapResponseLayer::new(in_form::<Gemini<false>>);
-        let list = get(list::list).fallback(method_not_allowed).layer(form());
-        let one = get(list::one).post(generate).fallback(method_not_allowed).layer(form());
-        Router::new()
-            .route("/v1beta/models", list)
-            .route("/v1beta/models/{*id}", one)
-            // Under `/v1` the list is that of OpenAI's API, and so is the answer to other methods.
-            .route("/v1/models/{*id}", post(generate).layer(form()))
-            .with_state(host)
-            .with_state(())
+        let ask = || post(generate).layer(form());
+        // Under `/v1` the list is that of OpenAI's API, and so is the answer to other methods.
+        let routes = Router::new().route("/v1/models/{*id}", ask());
+        let routes = if router.lists {
+            let list = get(list::list).fallback(method_not_allowed).layer(form());
+            let one = get(list::one).post(generate).fallback(method_not_allowed).layer(form());
+            routes.route("/v1beta/models", list).route("/v1beta/models/{*id}", one)
+        } else {
+            routes.route("/v1beta/models/{*id}", ask())
+        };
+        routes.with_state(host).with_state(())
     }
 }
 
@@ -200,6 +210,10 @@ impl<const ARRAY: bool> Dialect for Gemini<ARRAY> {
         Some(body_of(error))
     }
 
+    fn pass_on(error: &Error) -> http::Response<Bytes> {
+        gemini::encode_error(error)
+    }
+
     fn error_event(error: &ApiError, _: &str) -> Bytes {
         body_of(error)
     }
@@ -225,6 +239,10 @@ impl Encode for Encoder {
 
     fn fail(&mut self, error: &ApiError) -> Option<Bytes> {
         Some(self.fail_with(&body_of(error)))
+    }
+
+    fn pass_on(&mut self, error: &Error) -> Bytes {
+        self.fail(error)
     }
 
     fn finish(&mut self) -> Bytes {

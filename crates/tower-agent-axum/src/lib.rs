@@ -9,6 +9,7 @@
 //! | [`messages_router`] | `POST /v1/messages`: Anthropic's API, for the same |
 //! | [`responses_router`] | `POST /v1/responses`: OpenAI's Responses, for the same |
 //! | [`gemini_router`] | `POST /v1beta/models/{model}:generateContent` and `:streamGenerateContent`: Gemini's API, for the same |
+//! | [`proxy_router`] | all of these APIs in front of the providers that they belong to |
 //! | [`stack_router`] | `GET /stack`: what the stacks are made of |
 //! | [`metrics_router`] | `GET /metrics`: Prometheus' text format |
 //! | [`health_router`] | `GET /healthz`, `GET /readyz` |
@@ -109,6 +110,7 @@ mod health;
 mod identity;
 mod messages;
 mod metrics;
+mod proxy;
 mod report;
 mod responses;
 mod run;
@@ -126,6 +128,7 @@ pub use self::{
     metrics::metrics_router,
     models::Models,
     options::RUN_ID,
+    proxy::{ProxyRouter, proxy_router},
     responses::{ResponsesRouter, responses_router},
     run::{RunRouter, run_router},
     serve::{Serve, ServeFuture, serve},

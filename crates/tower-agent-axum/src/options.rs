@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::{
     body,
     identity::{Identify, Identity},
+    proxy::Passing,
 };
 
 /// The response header that names the run.
@@ -24,6 +25,8 @@ pub(crate) struct Options {
     pub(crate) deadline: Option<Duration>,
     pub(crate) body_limit: usize,
     pub(crate) keep_alive: Duration,
+    /// Set where the routes are those of a proxy.
+    pub(crate) proxy: Option<Passing>,
 }
 
 impl Default for Options {
@@ -33,6 +36,7 @@ impl Default for Options {
             deadline: None,
             body_limit: 2 * 1024 * 1024,
             keep_alive: Duration::from_secs(15),
+            proxy: None,
         }
     }
 }

@@ -11,6 +11,8 @@
 //! | [`openai`] | any server of OpenAI's chat completions | `openai` (default) |
 //! | [`openai_responses`] | OpenAI's Responses | `openai-responses` (default) |
 //!
+//! [`Forward`] (flag `forward`) sends whatever else HTTP requests ask of a provider, as it is.
+//!
 //! The flag `tls` (default) adds https: rustls with ring, and the certificates that the operating system trusts.
 //! It turns on reqwest's `rustls-no-provider`, which holds for the whole build: an application that makes reqwest clients
 //! of its own without TLS settings enables one of reqwest's TLS features, or installs a provider at its start
@@ -28,6 +30,8 @@
 mod transport;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
+#[cfg(feature = "forward")]
+mod forward;
 #[cfg(feature = "gemini")]
 pub mod gemini;
 #[cfg(feature = "openai")]
@@ -37,6 +41,8 @@ pub mod openai_responses;
 
 #[cfg(feature = "anthropic")]
 pub use self::anthropic::Anthropic;
+#[cfg(feature = "forward")]
+pub use self::forward::{Forward, ForwardBuilder, ForwardFuture};
 #[cfg(feature = "gemini")]
 pub use self::gemini::Gemini;
 #[cfg(feature = "openai")]

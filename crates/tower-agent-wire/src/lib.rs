@@ -31,6 +31,13 @@
     feature = "openai-chat",
     feature = "openai-responses"
 ))]
+mod caller;
+#[cfg(any(
+    feature = "anthropic-messages",
+    feature = "gemini",
+    feature = "openai-chat",
+    feature = "openai-responses"
+))]
 mod codec;
 mod loss;
 #[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
@@ -46,11 +53,14 @@ pub mod openai_chat;
 #[cfg(feature = "openai-responses")]
 pub mod openai_responses;
 
+pub use self::loss::{Encoded, Loss, LossRule};
 #[cfg(any(
     feature = "anthropic-messages",
     feature = "gemini",
     feature = "openai-chat",
     feature = "openai-responses"
 ))]
-pub use self::codec::{ApiError, Stamp};
-pub use self::loss::{Encoded, Loss, LossRule};
+pub use self::{
+    caller::CallerHeaders,
+    codec::{ApiError, Stamp},
+};

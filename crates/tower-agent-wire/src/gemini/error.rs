@@ -126,7 +126,7 @@ pub(super) fn body(error: &Error, status: u16) -> Bytes {
     let mut said = error.extensions().get::<ApiError>().cloned().unwrap_or_default();
     said.message = Some(error.model_text().into());
     said.kind = said.kind.filter(|kind| kind.bytes().all(|byte| !byte.is_ascii_lowercase()));
-    said.status = Some(status);
+    said.status = said.status.or(Some(status));
     error_body(&said, error.retry_after())
 }
 
