@@ -26,6 +26,7 @@ use crate::{
     },
     models::Models,
     options::Options,
+    proxy::Rest,
     report::method_not_allowed,
     sse,
 };
@@ -91,7 +92,7 @@ use crate::{
 /// As for [`run_router`](crate::run_router): the body is the call, a slow reader slows it down, and one that goes away
 /// drops it and cancels the token in its context.
 pub fn gemini_router() -> GeminiRouter {
-    GeminiRouter { models: Models::new(), lists: true, options: Options::default() }
+    GeminiRouter { models: Models::new(), rest: Others::default(), options: Options::default() }
 }
 
 /// The routes of [`gemini_router`], to be merged into a router.
@@ -99,8 +100,15 @@ pub fn gemini_router() -> GeminiRouter {
 #[must_use = "it serves nothing until it is merged into a router"]
 pub struct GeminiRouter {
     models: Models,
-    lists: bool,
+    rest: Others,
     options: Options,
+}
+
+/// What answers other methods of the same paths, where that is not this router.
+#[derive(Clone, Default)]
+pub(crate) struct Others {
+    pub(crate) v1: Option<Rest>,
+    pub(crate) v1beta: Option<Rest>,
 }
 
 impl GeminiRouter {
@@ -111,8 +119,8 @@ impl GeminiRouter {
 
 impl GeminiRouter {
     /// The routes of a proxy, which leaves lists to its upstream where there is nothing to list.
-    pub(crate) fn of_proxy(models: Models, options: Options, lists: bool) -> Self {
-        Self { models, lists, options }
+    pub(crate) fn of_proxy(models: Models, options: Options, rest: Others) -> Self {
+        Self { models, rest, options }
     }
 }
 
@@ -120,15 +128,22 @@ impl<S: Clone + Send + Sync + 'static> From<GeminiRouter> for Router<S> {
     fn from(router: GeminiRouter) -> Self {
         let host = Arc::new(Host { models: router.models, options: router.options });
         let form = || MapResponseLayer::new(in_form::<Gemini<false>>);
-        let ask = || post(generate).layer(form());
+        let ask = |rest: Option<Rest>| {
+            let ask = post(generate).layer(form());
+            match rest {
+                Some(rest) => ask.fallback_service(rest),
+                None => ask,
+            }
+        };
         // Under `/v1` the list is that of OpenAI's API, and so is the answer to other methods.
-        let routes = Router::new().route("/v1/models/{*id}", ask());
-        let routes = if router.lists {
-            let list = get(list::list).fallback(method_not_allowed).layer(form());
-            let one = get(list::one).post(generate).fallback(method_not_allowed).layer(form());
-            routes.route("/v1beta/models", list).route("/v1beta/models/{*id}", one)
-        } else {
-            routes.route("/v1beta/models/{*id}", ask())
+        let routes = Router::new().route("/v1/models/{*id}", ask(router.rest.v1));
+        let routes = match router.rest.v1beta {
+            rest @ Some(_) => routes.route("/v1beta/models/{*id}", ask(rest)),
+            None => {
+                let list = get(list::list).fallback(method_not_allowed).layer(form());
+                let one = get(list::one).post(generate).fallback(method_not_allowed).layer(form());
+                routes.route("/v1beta/models", list).route("/v1beta/models/{*id}", one)
+            }
         };
         routes.with_state(host).with_state(())
     }

@@ -17,11 +17,16 @@ use tower_agent_wire::ApiError as Said;
 
 pub(crate) use self::passing::Passing;
 use crate::{
-    chat::ChatRouter, gemini::GeminiRouter, messages::MessagesRouter, models::Models,
-    options::Options, responses::ResponsesRouter,
+    chat::ChatRouter,
+    gemini::{GeminiRouter, Others},
+    messages::MessagesRouter,
+    models::Models,
+    options::Options,
+    responses::ResponsesRouter,
 };
 
-type Rest = BoxCloneSyncService<Request<Body>, Response, Infallible>;
+/// What answers all other paths.
+pub(crate) type Rest = BoxCloneSyncService<Request<Body>, Response, Infallible>;
 
 /// A proxy for models: any client that can set a base URL gets your layers around its real provider.
 ///
@@ -175,6 +180,15 @@ impl ProxyRouter {
     fn lists(&self, models: &Models) -> bool {
         self.rest.is_none() || models.ids().next().is_some()
     }
+
+    /// What answers other methods on the paths of Gemini's models; some of them are those of OpenAI's list as well.
+    fn others(&self, models: &Models) -> Others {
+        let chat_lists = self.chat.as_ref().is_some_and(|chat| self.lists(chat));
+        Others {
+            v1: self.rest.clone().filter(|_| !chat_lists),
+            v1beta: self.rest.clone().filter(|_| !self.lists(models)),
+        }
+    }
 }
 
 impl<S: Clone + Send + Sync + 'static> From<ProxyRouter> for Router<S> {
@@ -192,8 +206,8 @@ impl<S: Clone + Send + Sync + 'static> From<ProxyRouter> for Router<S> {
             routes = routes.merge(MessagesRouter::of_proxy(models, options()));
         }
         if let Some(models) = router.gemini.clone() {
-            let lists = router.lists(&models);
-            routes = routes.merge(GeminiRouter::of_proxy(models, options(), lists));
+            let others = router.others(&models);
+            routes = routes.merge(GeminiRouter::of_proxy(models, options(), others));
         }
         match router.rest {
             Some(rest) => routes.fallback_service(rest),

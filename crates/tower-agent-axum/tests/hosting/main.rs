@@ -22,6 +22,8 @@ mod messages;
 #[cfg(test)]
 mod operations;
 #[cfg(test)]
+mod proxy;
+#[cfg(test)]
 mod runs;
 #[cfg(test)]
 mod sockets;
