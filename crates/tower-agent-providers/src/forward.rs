@@ -241,6 +241,6 @@ impl<B: Body + Unpin> Body for Sent<B> {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.hint.clone()
+        self.hint
     }
 }

@@ -22,10 +22,26 @@
 
 #[cfg(any(
     feature = "anthropic",
+    feature = "forward",
     feature = "gemini",
     feature = "openai",
     feature = "openai-responses"
 ))]
+#[cfg_attr(
+    not(any(
+        feature = "anthropic",
+        feature = "gemini",
+        feature = "openai",
+        feature = "openai-responses"
+    )),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        unused_macros,
+        reason = "only forwards, and asks no model"
+    )
+)]
 #[macro_use]
 mod transport;
 #[cfg(feature = "anthropic")]
@@ -51,8 +67,16 @@ pub use self::openai::OpenAi;
 pub use self::openai_responses::OpenAiResponses;
 #[cfg(any(
     feature = "anthropic",
+    feature = "forward",
     feature = "gemini",
     feature = "openai",
     feature = "openai-responses"
 ))]
-pub use self::transport::{BuildError, ResponseFuture};
+pub use self::transport::BuildError;
+#[cfg(any(
+    feature = "anthropic",
+    feature = "gemini",
+    feature = "openai",
+    feature = "openai-responses"
+))]
+pub use self::transport::ResponseFuture;

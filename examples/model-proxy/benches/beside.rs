@@ -3,15 +3,11 @@
 //! Times of one machine in one minute mean little; ratios between ways through the same minute mean more.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program of the tests")]
 
-use std::{
-    convert::Infallible,
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::{convert::Infallible, net::SocketAddr, time::Duration};
 
 use axum::{Router, body::Body, response::IntoResponse, routing::post};
 use futures_util::stream;
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{net::TcpListener, task::JoinSet, time::Instant};
 use tower::ServiceBuilder;
 use tower_agent::{AllowListLayer, LogLayer, MetricsLayer, RedactLayer};
 use tower_agent_axum::{Models, proxy_router};

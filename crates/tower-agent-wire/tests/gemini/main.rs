@@ -8,5 +8,6 @@
 )]
 
 mod errors;
+mod properties;
 mod round_trip;
 mod stream;
