@@ -16,6 +16,6 @@ pub(crate) use self::{
     error::{broke, cut, header_text, refused, respond},
     flaw::{Flaw, cut_off},
     frame::frame,
-    losses::{Losses, is_foreign_alone, is_foreign_tool},
+    losses::{Losses, is_foreign_alone, is_foreign_tool, is_spelling},
     schema::schema_text,
 };

@@ -6,10 +6,7 @@ use tower_agent_core::Json;
 
 use crate::{
     LossRule,
-    codec::{
-        Losses,
-        raw::{Fields, NULL},
-    },
+    codec::{Losses, is_spelling, raw::Fields},
 };
 
 /// The key under which they stand, so that no other dialect takes them for its own.
@@ -41,8 +38,7 @@ pub(super) fn open<'a>(
             if fields.get(&key).is_none() {
                 fields.set(key, raw);
             }
-        } else if raw != NULL && !(key == "type" && raw == "\"text\"") {
-            // Nulls and the type of a text only mark a spelling of another dialect.
+        } else if !is_spelling(&key, &raw) {
             losses.note(LossRule::Foreign);
         }
     }

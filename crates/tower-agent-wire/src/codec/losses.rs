@@ -56,9 +56,23 @@ pub(crate) fn is_gemini_tool(fields: &Fields<'_>) -> bool {
 /// Whether fields say more than how something was spelt.
 fn says_something(raw: &str) -> bool {
     let fields = Fields::parse(raw).unwrap_or_default();
-    fields.iter().any(|(key, raw)| match raw {
-        NULL | "\"\"" | "[]" | "{}" => false,
-        _ if raw.starts_with('{') => says_something(raw),
-        _ => !matches!(key, "type" | "thought"),
-    })
+    fields.iter().any(|(key, raw)| !is_spelling(key, raw))
+}
+
+fn is_object_of_spellings(raw: &str) -> bool {
+    raw.starts_with('{')
+        && Fields::parse(raw)
+            .is_some_and(|fields| fields.iter().all(|(key, raw)| is_spelling(key, raw)))
+}
+
+/// Whether a field only marks how something was spelt: a null, an empty value, the type of a text or of a tool, or what
+/// holds anyway.
+pub(crate) fn is_spelling(key: &str, raw: &str) -> bool {
+    let is_usual = match key {
+        "type" => matches!(raw, "\"text\"" | "\"custom\""),
+        "stream" | "is_error" => raw == "false",
+        "thought" => raw == "true",
+        _ => false,
+    };
+    is_usual || [NULL, "\"\"", "[]"].contains(&raw) || is_object_of_spellings(raw)
 }

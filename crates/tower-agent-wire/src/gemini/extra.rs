@@ -6,10 +6,7 @@ use tower_agent_core::Json;
 
 use crate::{
     LossRule,
-    codec::{
-        Losses,
-        raw::{Fields, NULL},
-    },
+    codec::{Losses, is_spelling, raw::Fields},
 };
 
 /// The key under which they stand, so that no other dialect takes them for its own.
@@ -41,7 +38,7 @@ pub(super) fn open<'a>(
             if fields.get(&key).is_none() {
                 fields.set(key, raw);
             }
-        } else if says_something(&key, &raw) {
+        } else if !is_spelling(&key, &raw) {
             losses.note(LossRule::Foreign);
         }
     }
@@ -57,18 +54,6 @@ fn inner<'a>(outer: &mut Fields<'a>) -> Fields<'a> {
     match outer.take(SPACE) {
         Some(Cow::Borrowed(raw)) => Fields::parse(raw).unwrap_or_default(),
         _ => Fields::default(),
-    }
-}
-
-/// Empty values and the type of a text or a tool only mark a spelling of another dialect.
-fn says_something(key: &str, raw: &str) -> bool {
-    match raw {
-        NULL | "\"\"" | "[]" | "{}" => false,
-        _ if raw.starts_with('{') => {
-            let fields = Fields::parse(raw).unwrap_or_default();
-            fields.iter().any(|(key, raw)| says_something(key, raw))
-        }
-        _ => key != "type",
     }
 }
 

@@ -7,6 +7,7 @@
     reason = "a helper of a test fails the test"
 )]
 
+mod crossing;
 mod errors;
 mod properties;
 mod round_trip;

@@ -273,8 +273,8 @@ fn what_a_request_cannot_carry_is_named() {
             "part_in_reply at messages[1]",
             "reasoning at messages[1]",
             "extra at messages[2]",
-            "sampling at stop",
-            "sampling at seed"
+            "parameter at stop",
+            "parameter at seed"
         ]
     );
     let body: Value = serde_json::from_slice(&encoded.bytes).unwrap();
