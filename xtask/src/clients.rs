@@ -15,11 +15,14 @@ use crate::{
 /// The folder of the scripts and of what they need.
 const FOLDER: &str = "clients";
 const PYTHON: [&str; 3] = ["openai_chat.py", "openai_responses.py", "anthropic_messages.py"];
+/// The folder of the clients of Gemini, which want other versions of what the others want.
+const GEMINI: &str = "clients/gemini";
 const NODE: [&str; 2] = ["openai_responses.mjs", "anthropic_messages.mjs"];
 
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
     step("clients", || {
         let environment = python::environment(workspace, FOLDER)?;
+        let gemini = python::environment(workspace, GEMINI)?.python();
         node::install(&scripts(workspace))?;
         let node = Node::of(&environment)?.program();
         with_server(workspace, options, |url| {
@@ -27,6 +30,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
                 let mut python = Command::new(environment.python());
                 ask(python.arg(scripts(workspace).join(script)), url)?;
             }
+            ask(Command::new(&gemini).arg(scripts(workspace).join("gemini/clients.py")), url)?;
             for script in NODE {
                 let mut node = Command::new(&node);
                 let node = node.arg("--test-reporter=spec");
@@ -48,5 +52,6 @@ fn scripts(workspace: &Workspace) -> PathBuf {
 /// Has the clients ready.
 pub(crate) fn install(workspace: &Workspace) -> Result {
     python::environment(workspace, FOLDER)?;
+    python::environment(workspace, GEMINI)?;
     node::install(&scripts(workspace))
 }

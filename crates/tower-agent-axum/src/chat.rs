@@ -81,7 +81,7 @@ use crate::{
 /// As for [`run_router`](crate::run_router): the body is the call, a slow reader slows it down, and one that goes away
 /// drops it and cancels the token in its context.
 pub fn chat_router() -> ChatRouter {
-    ChatRouter { models: Models::new(), catch_all: true, options: Options::default() }
+    ChatRouter { models: Models::new(), catch_all: true, lists: true, options: Options::default() }
 }
 
 /// The routes of [`chat_router`], to be merged into a router.
@@ -90,6 +90,7 @@ pub fn chat_router() -> ChatRouter {
 pub struct ChatRouter {
     models: Models,
     catch_all: bool,
+    lists: bool,
     options: Options,
 }
 
@@ -108,6 +109,13 @@ impl ChatRouter {
     }
 }
 
+impl ChatRouter {
+    /// The routes of a proxy, which leaves lists and unknown paths to its upstream where there is nothing to list.
+    pub(crate) fn of_proxy(models: Models, options: Options, lists: bool) -> Self {
+        Self { models, catch_all: lists, lists, options }
+    }
+}
+
 /// What is listed, and since when.
 struct Catalogue {
     host: Arc<Host>,
@@ -121,10 +129,12 @@ impl<S: Clone + Send + Sync + 'static> From<ChatRouter> for Router<S> {
         let catalogue = Arc::new(Catalogue { host: Arc::clone(&host), created });
         let list = get(list::list).fallback(method_not_allowed).with_state(Arc::clone(&catalogue));
         let one = get(list::one).fallback(method_not_allowed).with_state(catalogue);
-        let routes = Router::new()
-            .route("/v1/chat/completions", route::<Chat>(host))
-            .route("/v1/models", list)
-            .route("/v1/models/{*id}", one);
+        let routes = Router::new().route("/v1/chat/completions", route::<Chat>(host));
+        let routes = if router.lists {
+            routes.route("/v1/models", list).route("/v1/models/{*id}", one)
+        } else {
+            routes
+        };
         let routes =
             if router.catch_all { routes.route("/v1/{*path}", any(no_such_path)) } else { routes };
         routes.with_state(())
@@ -172,6 +182,10 @@ impl Dialect for Chat {
         list::unknown(model)
     }
 
+    fn pass_on(error: &Error) -> http::Response<Bytes> {
+        openai_chat::encode_error(error)
+    }
+
     fn error_event(error: &ApiError, _: &str) -> Bytes {
         sse::data(&error.to_json())
     }
@@ -180,6 +194,10 @@ impl Dialect for Chat {
 impl Encode for Encoder {
     fn encode(&mut self, event: &ModelEvent) -> Option<Bytes> {
         Self::encode(self, event)
+    }
+
+    fn pass_on(&mut self, error: &Error) -> Bytes {
+        self.fail(error)
     }
 
     fn finish(&mut self) -> Bytes {

@@ -24,6 +24,7 @@ use crate::{
     ApiError, body,
     models::{Models, Target},
     options::{Lease, Options, RUN_ID, unix_seconds, with_run_id},
+    proxy::{self, Passing},
     report::{method_not_allowed, report},
     sse,
 };
@@ -37,6 +38,8 @@ pub(crate) trait Dialect: 'static {
     const ID: &'static str;
     /// The header in which clients look for the id of a request, beside that of the run.
     const REQUEST_ID: Option<HeaderName> = None;
+    /// What a stream is made of.
+    const FORM: sse::Form = sse::Form::Events;
 
     fn parse(body: &[u8]) -> Result<ModelRequest, ApiError>;
 
@@ -58,6 +61,9 @@ pub(crate) trait Dialect: 'static {
         None
     }
 
+    /// The error of a provider as the provider would have said it.
+    fn pass_on(error: &Error) -> http::Response<Bytes>;
+
     /// The end of a stream that failed.
     fn error_event(error: &ApiError, run: &str) -> Bytes;
 }
@@ -75,6 +81,9 @@ pub(crate) trait Encode: Send + 'static {
     fn fail(&mut self, _: &ApiError) -> Option<Bytes> {
         None
     }
+
+    /// The end of a stream that failed, in the provider's words.
+    fn pass_on(&mut self, error: &Error) -> Bytes;
 
     fn finish(&mut self) -> Bytes;
     fn losses(&self) -> &[Loss];
@@ -107,34 +116,50 @@ pub(crate) fn in_form<D: Dialect>(mut response: Response) -> Response {
 }
 
 async fn handle<D: Dialect>(State(host): State<Arc<Host>>, request: Request) -> Response {
-    with_run_id(request, |request, id| answer::<D>(host, request, id)).await
+    answer_to::<D>(host, request, |_| {}).await
+}
+
+/// Answers a request whose path says a part of it.
+pub(crate) async fn answer_to<D: Dialect>(
+    host: Arc<Host>,
+    request: Request,
+    complete: impl FnOnce(&mut ModelRequest),
+) -> Response {
+    with_run_id(request, |request, id| answer::<D>(host, request, id, complete)).await
 }
 
 async fn answer<D: Dialect>(
     host: Arc<Host>,
     request: Request,
     id: Uuid,
+    complete: impl FnOnce(&mut ModelRequest),
 ) -> Result<Response, Response> {
     let (parts, body) = request.into_parts();
+    let proxy = host.options.proxy.clone();
+    let caller = proxy.as_ref().and_then(|proxy| proxy.headers_of(&parts));
     let received = host.options.receive(parts, body).await?;
     let mut asked = D::parse(&received.body).map_err(IntoResponse::into_response)?;
+    complete(&mut asked);
     let target = host.models.find(&asked.model);
     let target = target.ok_or_else(|| D::unknown_model(&asked.model).into_response())?;
     let agent = target.agent_name(&asked.model);
     let (ctx, lease) = host.options.open(id, received.identity, received.permit, agent);
     asked.ctx = ctx;
+    if let Some(caller) = caller {
+        asked.ctx.extensions.insert(caller);
+    }
     let reply_id = format!("{}{}", D::ID, id.simple());
     let stamp = Stamp::new(reply_id, asked.model.clone(), unix_seconds(id));
     let encoder = asked.stream.then(|| D::encoder(stamp.clone(), &asked));
-    let call = Call { id, target: target.clone(), lease };
+    let call = Call { id, target: target.clone(), proxy, lease };
     if target.is_agent() {
-        D::check_for_agent(&asked).map_err(|error| call.refuse(&error))?;
+        D::check_for_agent(&asked).map_err(|error| call.refuse::<D>(&error))?;
     }
     match (target.ask(asked).await, encoder) {
-        (Err(error), _) => Err(call.refuse(&error)),
+        (Err(error), _) => Err(call.refuse::<D>(&error)),
         (Ok(reply), Some(encoder)) => {
             let frames = Frames::<D>::new(reply.body, encoder, call);
-            Ok(sse::response(frames, host.options.keep_alive))
+            Ok(sse::response_in(D::FORM, frames, host.options.keep_alive))
         }
         (Ok(reply), None) => whole::<D>(reply.body, &stamp, call).await,
     }
@@ -144,6 +169,7 @@ async fn answer<D: Dialect>(
 struct Call {
     id: Uuid,
     target: Target,
+    proxy: Option<Passing>,
     lease: Lease,
 }
 
@@ -155,10 +181,19 @@ impl Call {
         if self.target.is_agent() { answer.with_effect(error.effect()) } else { answer }
     }
 
-    fn refuse(&self, error: &Error) -> Response {
-        let mut response = self.report(error).into_response();
+    fn refuse<D: Dialect>(&self, error: &Error) -> Response {
+        let ours = self.report(error);
+        let mut response = match self.of_provider(error) {
+            Some(error) => proxy::response(&error, D::pass_on(&error)),
+            None => ours.into_response(),
+        };
         response.extensions_mut().insert(error.clone());
         response
+    }
+
+    /// The error in the words of a provider, where they are passed on.
+    fn of_provider(&self, error: &Error) -> Option<Error> {
+        self.proxy.as_ref()?.words_of_provider(error)
     }
 }
 
@@ -167,7 +202,7 @@ async fn whole<D: Dialect>(
     stamp: &Stamp,
     mut call: Call,
 ) -> Result<Response, Response> {
-    let mut reply = body.collect().await.map_err(|error| call.refuse(&error))?;
+    let mut reply = body.collect().await.map_err(|error| call.refuse::<D>(&error))?;
     call.lease.complete();
     reply.finish = finish_for_clients(reply.finish);
     let answer = D::encode_reply(&reply, stamp);

@@ -175,6 +175,16 @@ impl ApiError {
         self.status
     }
 
+    /// How long to wait before the next try, if that is known.
+    pub(crate) const fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    /// The field that is at fault.
+    pub(crate) fn param(&self) -> Option<&str> {
+        self.body.param.as_deref()
+    }
+
     /// The text for the caller.
     #[must_use]
     pub fn message(&self) -> &str {

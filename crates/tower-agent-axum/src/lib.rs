@@ -8,6 +8,8 @@
 //! | [`chat_router`] | `POST /v1/chat/completions`, `GET /v1/models`: OpenAI's API, for agents and for model stacks |
 //! | [`messages_router`] | `POST /v1/messages`: Anthropic's API, for the same |
 //! | [`responses_router`] | `POST /v1/responses`: OpenAI's Responses, for the same |
+//! | [`gemini_router`] | `POST /v1beta/models/{model}:generateContent` and `:streamGenerateContent`: Gemini's API, for the same |
+//! | [`proxy_router`] | all of these APIs in front of the providers that they belong to |
 //! | [`stack_router`] | `GET /stack`: what the stacks are made of |
 //! | [`metrics_router`] | `GET /metrics`: Prometheus' text format |
 //! | [`health_router`] | `GET /healthz`, `GET /readyz` |
@@ -123,11 +125,13 @@ mod body;
 mod chat;
 mod dialect;
 mod error;
+mod gemini;
 mod health;
 mod identity;
 mod limits;
 mod messages;
 mod metrics;
+mod proxy;
 mod report;
 mod responses;
 mod run;
@@ -138,6 +142,7 @@ mod stack;
 pub use self::{
     chat::{ChatRouter, chat_router},
     error::ApiError,
+    gemini::{GeminiRouter, gemini_router},
     health::{HealthRouter, health_router},
     identity::Identity,
     limits::Limits,
@@ -145,6 +150,7 @@ pub use self::{
     metrics::metrics_router,
     models::Models,
     options::RUN_ID,
+    proxy::{ProxyRouter, proxy_router},
     responses::{ResponsesRouter, responses_router},
     run::{RunRouter, RunStore, run_router},
     serve::{Serve, ServeFuture, serve},

@@ -101,6 +101,13 @@ impl MessagesRouter {
     options!();
 }
 
+impl MessagesRouter {
+    /// The routes of a proxy.
+    pub(crate) fn of_proxy(models: Models, options: Options) -> Self {
+        Self { models, options }
+    }
+}
+
 impl<S: Clone + Send + Sync + 'static> From<MessagesRouter> for Router<S> {
     fn from(router: MessagesRouter) -> Self {
         let host = Arc::new(Host { models: router.models, options: router.options });
@@ -175,6 +182,10 @@ impl Dialect for Messages {
         Some(anthropic_messages::error_body(&said))
     }
 
+    fn pass_on(error: &Error) -> http::Response<Bytes> {
+        anthropic_messages::encode_error(error)
+    }
+
     fn error_event(error: &ApiError, run: &str) -> Bytes {
         let body = Self::error_body(error, run).unwrap_or_default();
         sse::named("error", &body)
@@ -188,6 +199,10 @@ impl Encode for Encoder {
 
     fn flush(&mut self) -> Option<Bytes> {
         Self::flush(self)
+    }
+
+    fn pass_on(&mut self, error: &Error) -> Bytes {
+        self.fail(error)
     }
 
     fn finish(&mut self) -> Bytes {

@@ -14,6 +14,7 @@ use crate::{
     ApiError, body,
     identity::{Identify, Identity},
     limits::{Limits, Permit},
+    proxy::Passing,
 };
 
 /// The response header that names the run.
@@ -26,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) deadline: Option<Duration>,
     pub(crate) body_limit: usize,
     pub(crate) keep_alive: Duration,
+    /// Set where the routes are those of a proxy.
+    pub(crate) proxy: Option<Passing>,
 }
 
 impl Default for Options {
@@ -36,6 +39,7 @@ impl Default for Options {
             deadline: None,
             body_limit: 2 * 1024 * 1024,
             keep_alive: Duration::from_secs(15),
+            proxy: None,
         }
     }
 }

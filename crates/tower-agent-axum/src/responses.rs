@@ -109,6 +109,13 @@ impl ResponsesRouter {
     }
 }
 
+impl ResponsesRouter {
+    /// The routes of a proxy.
+    pub(crate) fn of_proxy(models: Models, options: Options) -> Self {
+        Self { models, provider_stores: true, options }
+    }
+}
+
 impl<S: Clone + Send + Sync + 'static> From<ResponsesRouter> for Router<S> {
     fn from(router: ResponsesRouter) -> Self {
         let host = Arc::new(Host { models: router.models, options: router.options });
@@ -155,6 +162,10 @@ impl<const PROVIDER_STORES: bool> Dialect for Responses<PROVIDER_STORES> {
         openai_responses::encode_reply(reply, stamp)
     }
 
+    fn pass_on(error: &Error) -> http::Response<Bytes> {
+        openai_responses::encode_error(error)
+    }
+
     fn error_event(error: &ApiError, _: &str) -> Bytes {
         sse::data(&error.to_json())
     }
@@ -171,6 +182,10 @@ impl Encode for Encoder {
 
     fn fail(&mut self, error: &ApiError) -> Option<Bytes> {
         Some(self.fail_with(&error.to_json()))
+    }
+
+    fn pass_on(&mut self, error: &Error) -> Bytes {
+        self.fail(error)
     }
 
     fn finish(&mut self) -> Bytes {

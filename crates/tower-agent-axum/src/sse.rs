@@ -20,17 +20,52 @@ use tokio::time::{Instant, Sleep, sleep};
 /// A proxy that buffers would turn a stream into one late lump.
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
+/// What is between the items of a stream.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Form {
+    /// Each is a frame of events.
+    Events,
+    /// Together they are one JSON array.
+    Array,
+}
+
+impl Form {
+    const fn content_type(self) -> &'static str {
+        match self {
+            Self::Events => "text/event-stream",
+            Self::Array => "application/json",
+        }
+    }
+
+    /// What fills silence and means nothing.
+    const fn filler(self) -> &'static [u8] {
+        match self {
+            Self::Events => b": keep-alive\n\n",
+            Self::Array => b"\n",
+        }
+    }
+}
+
 /// A response that sends each item as it comes, and nothing ahead of its reader.
 pub(crate) fn response(
     frames: impl Stream<Item = Bytes> + Send + 'static,
     keep_alive: Duration,
 ) -> Response {
+    response_in(Form::Events, frames, keep_alive)
+}
+
+pub(crate) fn response_in(
+    form: Form,
+    frames: impl Stream<Item = Bytes> + Send + 'static,
+    keep_alive: Duration,
+) -> Response {
     let headers = [
-        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CONTENT_TYPE, form.content_type()),
         (header::CACHE_CONTROL, "no-cache"),
         (NO_BUFFERING, "no"),
     ];
-    let frames = KeepAlive { frames, every: keep_alive, silence: sleep(keep_alive) };
+    let filler = form.filler();
+    let frames = KeepAlive { frames, filler, every: keep_alive, silence: sleep(keep_alive) };
     (headers, Body::from_stream(frames)).into_response()
 }
 
@@ -54,6 +89,7 @@ pin_project! {
     struct KeepAlive<S> {
         #[pin]
         frames: S,
+        filler: &'static [u8],
         every: Duration,
         #[pin]
         silence: Sleep,
@@ -68,7 +104,7 @@ impl<S: Stream<Item = Bytes>> Stream for KeepAlive<S> {
         let item = match this.frames.poll_next(cx) {
             Poll::Ready(item) => item,
             Poll::Pending if this.silence.as_mut().poll(cx).is_ready() => {
-                Some(Bytes::from_static(b": keep-alive\n\n"))
+                Some(Bytes::from_static(this.filler))
             }
             Poll::Pending => return Poll::Pending,
         };

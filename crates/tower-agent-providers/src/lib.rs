@@ -7,8 +7,11 @@
 //! | module | speaks to | flag |
 //! | --- | --- | --- |
 //! | [`anthropic`] | Anthropic, and servers of its messages | `anthropic` |
+//! | [`gemini`] | Gemini | `gemini` |
 //! | [`openai`] | any server of OpenAI's chat completions | `openai` (default) |
 //! | [`openai_responses`] | OpenAI's Responses | `openai-responses` |
+//!
+//! [`Forward`] (flag `forward`) sends whatever else HTTP requests ask of a provider, as it is.
 //!
 //! The flag `tls` (default) adds https: rustls with ring, and the certificates that the operating system trusts.
 //! It turns on reqwest's `rustls-no-provider`, which holds for the whole build: an application that makes reqwest clients
@@ -17,11 +20,36 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(any(feature = "anthropic", feature = "openai", feature = "openai-responses"))]
+#[cfg(any(
+    feature = "anthropic",
+    feature = "forward",
+    feature = "gemini",
+    feature = "openai",
+    feature = "openai-responses"
+))]
+#[cfg_attr(
+    not(any(
+        feature = "anthropic",
+        feature = "gemini",
+        feature = "openai",
+        feature = "openai-responses"
+    )),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        unused_macros,
+        reason = "only forwards, and asks no model"
+    )
+)]
 #[macro_use]
 mod transport;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
+#[cfg(feature = "forward")]
+mod forward;
+#[cfg(feature = "gemini")]
+pub mod gemini;
 #[cfg(feature = "openai")]
 pub mod openai;
 #[cfg(feature = "openai-responses")]
@@ -29,9 +57,26 @@ pub mod openai_responses;
 
 #[cfg(feature = "anthropic")]
 pub use self::anthropic::Anthropic;
+#[cfg(feature = "forward")]
+pub use self::forward::{Forward, ForwardBuilder, ForwardFuture};
+#[cfg(feature = "gemini")]
+pub use self::gemini::Gemini;
 #[cfg(feature = "openai")]
 pub use self::openai::OpenAi;
 #[cfg(feature = "openai-responses")]
 pub use self::openai_responses::OpenAiResponses;
-#[cfg(any(feature = "anthropic", feature = "openai", feature = "openai-responses"))]
-pub use self::transport::{BuildError, ResponseFuture};
+#[cfg(any(
+    feature = "anthropic",
+    feature = "forward",
+    feature = "gemini",
+    feature = "openai",
+    feature = "openai-responses"
+))]
+pub use self::transport::BuildError;
+#[cfg(any(
+    feature = "anthropic",
+    feature = "gemini",
+    feature = "openai",
+    feature = "openai-responses"
+))]
+pub use self::transport::ResponseFuture;

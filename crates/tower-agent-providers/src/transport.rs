@@ -3,6 +3,7 @@
 mod body;
 mod builder;
 mod call;
+mod caller;
 mod fault;
 #[macro_use]
 mod macros;
@@ -21,7 +22,7 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use tower_agent_core::{Error, ModelEvent, ModelRequest, ModelResponse, Reply, Secret};
-use tower_agent_wire::Encoded;
+use tower_agent_wire::{CallerHeaders, Encoded};
 
 pub use self::builder::BuildError;
 pub(crate) use self::builder::Settings;
@@ -37,6 +38,14 @@ pub(crate) trait Dialect: Send + Sync + 'static {
     const PATH: &'static [&'static str];
     /// The header with the provider's id of the request.
     const REQUEST_ID: &'static str;
+
+    /// Where a request goes, where its path says more than the base URL's.
+    ///
+    /// # Errors
+    /// When the request has no such place.
+    fn url(&self, base: &reqwest::Url, _: &ModelRequest) -> Result<reqwest::Url, Error> {
+        Ok(base.clone())
+    }
 
     fn encode(&self, request: ModelRequest) -> Result<Encoded, Error>;
     fn decode_reply(bytes: &[u8]) -> Result<Reply, Error>;
@@ -58,12 +67,19 @@ pub(crate) struct Inner<D> {
     url: reqwest::Url,
     headers: HeaderMap,
     key: Option<Secret>,
+    caller_headers: bool,
     reply_limit: usize,
 }
 
 impl<D> Inner<D> {
-    fn post(&self, body: Bytes) -> reqwest::RequestBuilder {
-        self.client.post(self.url.clone()).headers(self.headers.clone()).body(body)
+    fn post(
+        &self,
+        url: reqwest::Url,
+        caller: Option<&CallerHeaders>,
+        body: Bytes,
+    ) -> reqwest::RequestBuilder {
+        let headers = caller::over(self.headers.clone(), caller);
+        self.client.post(url).headers(headers).body(body)
     }
 
     /// User names, passwords and queries of a URL may be confidential.

@@ -6,6 +6,7 @@
 //! | module | dialect | flag |
 //! | --- | --- | --- |
 //! | [`anthropic_messages`] | Anthropic's messages | `anthropic-messages` |
+//! | [`gemini`] | Gemini's `generateContent` | `gemini` |
 //! | [`openai_chat`] | OpenAI's chat completions | `openai-chat` (default) |
 //! | [`openai_responses`] | OpenAI's Responses | `openai-responses` |
 //! | [`sse`] | server-sent events, which streamed dialects are made of | always |
@@ -55,7 +56,19 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(any(feature = "anthropic-messages", feature = "openai-chat", feature = "openai-responses"))]
+#[cfg(any(
+    feature = "anthropic-messages",
+    feature = "gemini",
+    feature = "openai-chat",
+    feature = "openai-responses"
+))]
+mod caller;
+#[cfg(any(
+    feature = "anthropic-messages",
+    feature = "gemini",
+    feature = "openai-chat",
+    feature = "openai-responses"
+))]
 mod codec;
 mod loss;
 #[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
@@ -64,15 +77,21 @@ pub mod sse;
 
 #[cfg(feature = "anthropic-messages")]
 pub mod anthropic_messages;
+#[cfg(feature = "gemini")]
+pub mod gemini;
 #[cfg(feature = "openai-chat")]
 pub mod openai_chat;
 #[cfg(feature = "openai-responses")]
 pub mod openai_responses;
 
+pub use self::loss::{Encoded, Loss, LossRule};
 #[cfg(any(
     feature = "anthropic-messages",
+    feature = "gemini",
     feature = "openai-chat",
     feature = "openai-responses"
 ))]
-pub use self::codec::{ApiError, Stamp};
-pub use self::loss::{Encoded, Loss, LossRule};
+pub use self::{
+    caller::CallerHeaders,
+    codec::{ApiError, Stamp},
+};

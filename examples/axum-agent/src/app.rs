@@ -9,8 +9,8 @@ use tower_agent::{
     Agent, AllowListLayer, BoxModelService, Description, MetricsLayer, ModelRequest, Secret, Str,
 };
 use tower_agent_axum::{
-    Models, chat_router, health_router, messages_router, metrics_router, responses_router,
-    run_router, stack_router,
+    Models, chat_router, gemini_router, health_router, messages_router, metrics_router,
+    responses_router, run_router, stack_router,
 };
 use tower_agent_providers::{
     Anthropic, OpenAi, OpenAiResponses, anthropic, openai, openai_responses,
@@ -60,7 +60,8 @@ pub(crate) fn app(options: &Options) -> Result<Router, Box<dyn Error>> {
         .merge(run_router(run.clone()).name(name))
         .merge(chat_router().models(models.clone()))
         .merge(responses_router().models(models.clone()))
-        .merge(messages_router().models(models))
+        .merge(messages_router().models(models.clone()))
+        .merge(gemini_router().models(models))
         .merge(stack_router(built))
         .merge(metrics_router(move || metrics.registry().snapshot().to_prometheus()))
         .merge(health_router().ready("agent", run));

@@ -51,9 +51,14 @@ impl<D: Dialect> Stream for Frames<D> {
             };
             let last = match error {
                 Some(error) => {
-                    let error = call.report(&error);
-                    let event = this.encoder.fail(&error);
-                    event.unwrap_or_else(|| D::error_event(&error, &call.id.to_string()))
+                    let ours = call.report(&error);
+                    match call.of_provider(&error) {
+                        Some(error) => this.encoder.pass_on(&error),
+                        None => {
+                            let event = this.encoder.fail(&ours);
+                            event.unwrap_or_else(|| D::error_event(&ours, &call.id.to_string()))
+                        }
+                    }
                 }
                 None => this.encoder.finish(),
             };

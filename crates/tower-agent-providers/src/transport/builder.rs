@@ -10,13 +10,14 @@ use super::{Dialect, Inner};
 #[must_use]
 pub(crate) struct Settings {
     base_url: String,
-    headers: HeaderMap,
+    pub(crate) headers: HeaderMap,
     key: Option<Secret>,
     fault: Option<BuildError>,
     client: Option<reqwest::Client>,
     pub(crate) connect_timeout: Duration,
     pub(crate) read_timeout: Duration,
     pub(crate) env_proxy: bool,
+    pub(crate) caller_headers: bool,
     pub(crate) reply_limit: usize,
 }
 
@@ -32,6 +33,7 @@ impl Settings {
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(600),
             env_proxy: false,
+            caller_headers: false,
             reply_limit: 64 << 20,
         }
     }
@@ -68,22 +70,32 @@ impl Settings {
     }
 
     pub(crate) fn build<D: Dialect>(mut self, dialect: D) -> Result<Arc<Inner<D>>, BuildError> {
-        if let Some(fault) = self.fault.take() {
-            return Err(fault);
-        }
-        let url = self.url(D::PATH)?;
-        let client = match self.client.take() {
-            Some(client) => client,
-            None => self.own_client(&url)?,
-        };
+        let (client, url) = self.connect(D::PATH)?;
         Ok(Arc::new(Inner {
             dialect,
             client,
             url,
             headers: self.headers,
             key: self.key,
+            caller_headers: self.caller_headers,
             reply_limit: self.reply_limit,
         }))
+    }
+
+    /// The client, and the URL that it asks.
+    pub(crate) fn connect(
+        &mut self,
+        segments: &[&str],
+    ) -> Result<(reqwest::Client, reqwest::Url), BuildError> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        let url = self.url(segments)?;
+        let client = match self.client.take() {
+            Some(client) => client,
+            None => self.own_client(&url)?,
+        };
+        Ok((client, url))
     }
 
     fn url(&self, segments: &[&str]) -> Result<reqwest::Url, BuildError> {
@@ -143,6 +155,7 @@ impl fmt::Debug for Settings {
             .field("connect_timeout", &self.connect_timeout)
             .field("read_timeout", &self.read_timeout)
             .field("env_proxy", &self.env_proxy)
+            .field("caller_headers", &self.caller_headers)
             .field("reply_limit", &self.reply_limit)
             .finish_non_exhaustive()
     }

@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Response, header};
 use tower_agent_core::{Error, Mark, ModelBody, ModelRequest, ModelResponse, Secret, Str};
-use tower_agent_wire::Loss;
+use tower_agent_wire::{CallerHeaders, Loss};
 
-use super::{Dialect, Inner, body, fault, stream::Events};
+use super::{Dialect, Inner, body, caller, fault, stream::Events};
 
 /// More of an error's body is not read.
 const ERROR_LIMIT: usize = 64 << 10;
@@ -18,12 +18,17 @@ pub(super) async fn run<D: Dialect>(
 
 async fn ask<D: Dialect>(inner: &Inner<D>, request: ModelRequest) -> Result<ModelResponse, Error> {
     let (wants_stream, model) = (request.stream, request.model.clone());
+    let caller = inner.caller_headers.then(|| request.ctx.extensions.get_arc::<CallerHeaders>());
+    let caller = caller.flatten();
+    let url = inner.dialect.url(&inner.url, &request)?;
     let encoded = inner.dialect.encode(request)?;
-    let sent = inner.post(encoded.bytes).send().await.map_err(fault::of_send)?;
+    let sent =
+        inner.post(url, caller.as_deref(), encoded.bytes).send().await.map_err(fault::of_send)?;
     let (parts, body) = Response::from(sent).into_parts();
     if !parts.status.is_success() {
         let (bytes, _) = body::read(body, ERROR_LIMIT).await;
-        let bytes = without_key(bytes, inner.key.as_ref());
+        let own = inner.key.as_ref().map(Secret::expose);
+        let bytes = caller::keys(caller.as_deref()).chain(own).fold(bytes, without_key);
         return Err(D::decode_error(parts.status, &parts.headers, &bytes));
     }
     let id = request_id::<D>(&parts.headers);
@@ -39,10 +44,11 @@ async fn ask<D: Dialect>(inner: &Inner<D>, request: ModelRequest) -> Result<Mode
 }
 
 /// A server that repeats what it was sent must not bring the key into logs.
-fn without_key(bytes: Vec<u8>, key: Option<&Secret>) -> Vec<u8> {
-    let key = key.map(Secret::expose).filter(|key| !key.is_empty());
-    match (key, std::str::from_utf8(&bytes)) {
-        (Some(key), Ok(text)) if text.contains(key) => text.replace(key, "[secret]").into_bytes(),
+fn without_key(bytes: Vec<u8>, key: &str) -> Vec<u8> {
+    match std::str::from_utf8(&bytes) {
+        Ok(text) if !key.is_empty() && text.contains(key) => {
+            text.replace(key, "[secret]").into_bytes()
+        }
         _ => bytes,
     }
 }

@@ -33,6 +33,13 @@ macro_rules! settings {
             self
         }
 
+        /// Whether to send the [`CallerHeaders`](tower_agent_wire::CallerHeaders) that a host attached to a request, over
+        /// those of this model; they are not sent without this. A caller's own key takes the place of the model's.
+        pub const fn caller_headers(mut self, send: bool) -> Self {
+            self.settings.caller_headers = send;
+            self
+        }
+
         /// How many bytes a reply may have, whole or streamed; 64 MiB without this.
         pub const fn reply_limit(mut self, bytes: usize) -> Self {
             self.settings.reply_limit = bytes;

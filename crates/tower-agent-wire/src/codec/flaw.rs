@@ -29,6 +29,12 @@ impl Flaw {
         Self { field: field.into(), ..self }
     }
 
+    /// Puts the flaw into the object under a field.
+    #[cfg(feature = "gemini")]
+    pub(crate) fn within(self, name: &str) -> Self {
+        Self { field: format!("{name}.{}", self.field).into(), ..self }
+    }
+
     fn text(&self) -> String {
         if self.field.is_empty() {
             self.reason.to_string()

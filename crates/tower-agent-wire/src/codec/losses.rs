@@ -4,7 +4,7 @@ use super::raw::{Fields, NULL};
 use crate::{Loss, LossRule};
 
 /// The keys under which dialects keep fields that mean nothing to the others.
-const SPACES: [&str; 2] = ["anthropic", "openai_responses"];
+const SPACES: [&str; 3] = ["anthropic", "gemini", "openai_responses"];
 
 /// Types of texts and of tools, which other dialects have as well.
 const TYPES: [&str; 9] = [
@@ -62,7 +62,13 @@ pub(crate) fn is_foreign_tool(extra: Option<&Json>, own: &str) -> bool {
     SPACES.iter().filter(|space| **space != own).any(|space| {
         let inner = fields.get(space).and_then(Fields::parse).unwrap_or_default();
         inner.get("type").is_some_and(|kind| kind != "\"custom\"")
-    })
+    }) || is_gemini_tool(&fields)
+}
+
+/// Whether a tool is one of Gemini's own, which has no type but stands as it was in the request.
+fn is_gemini_tool(fields: &Fields<'_>) -> bool {
+    let inner = fields.get("gemini").and_then(Fields::parse).unwrap_or_default();
+    inner.get("tools").is_some()
 }
 
 /// Whether fields say more than how something was spelt.
@@ -89,6 +95,7 @@ pub(crate) fn is_spelling(key: &str, raw: &str) -> bool {
         _ if SPACES.contains(&key) => !says_something(raw),
         "type" => TYPES.contains(&raw.trim_matches('"')),
         "stream" | "is_error" => raw == "false",
+        "thought" => raw == "true",
         _ => false,
     };
     is_usual || [NULL, "\"\"", "[]"].contains(&raw) || is_object_of_spellings(raw)
