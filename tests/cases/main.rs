@@ -9,6 +9,7 @@ mod check;
 mod executor;
 mod layers;
 mod limits;
+mod mcp;
 mod names;
 mod order;
 mod readiness;
@@ -43,6 +44,7 @@ cases! {
     "argument-parsing-04" numbers_that_nobody_changed_arrive_as_sent: executor::large_numbers,
     "cancellation-01" a_dropped_call_gives_its_slot_back: limits::dropped_call,
     "cancellation-02" an_interrupted_batch_answers_every_call: executor::interrupted,
+    "error-shape-01" an_error_flag_is_a_failure_with_all_its_parts: mcp::error_flag,
     "error-shape-02" an_unknown_tool_is_an_error_that_layers_see: executor::calls,
     "metrics-01" a_stream_that_is_left_or_fails_is_counted_once: limits::counted_streams,
     "ordering-01" no_half_of_a_secret_comes_out_in_either_order: order::cut_and_mask,
@@ -60,10 +62,13 @@ cases! {
     "redaction-overmatch-02" a_telling_name_alone_masks_nothing: redact::result,
     "redaction-overmatch-03" times_in_milliseconds_are_no_cards: redact::result,
     "redaction-overmatch-04" the_tool_gets_what_the_text_loses: redact::reply,
+    "schema-01" every_keyword_of_a_schema_reaches_the_model: mcp::schemas,
+    "schema-02" no_tool_takes_the_place_of_another: mcp::names,
     "streaming-boundary-01" a_secret_across_pieces_is_masked: streams::masked,
     "streaming-boundary-02" held_text_is_delivered_before_the_end: streams::masked,
     "streaming-boundary-03" harmless_text_flows_while_the_stream_runs: streams::masked,
     "timeout-01" a_stream_that_stalls_ends_with_a_timeout: limits::stalled_stream,
+    "timeout-02" a_server_is_told_that_nobody_waits: mcp::silence,
     "tool-call-pairing-01" pieces_of_interleaved_calls_go_by_index: wire::stream,
     "truncation-01" json_stays_json_and_keeps_its_small_fields: truncate::json,
     "unicode-confusable-01" names_are_compared_byte_for_byte_and_shown_escaped: names::look_alikes,
@@ -91,7 +96,6 @@ const LATER: &[(&str, &[&str])] = &[
     ("fallback", &["fallback-01"]),
     ("guard", &["guardrail-01", "guardrail-02"]),
     ("limit on the number of calls", &["tool-call-pairing-02"]),
-    ("MCP", &["error-shape-01", "schema-01", "schema-02", "timeout-02"]),
     ("rate limit by key", &["rate-limit-01"]),
     ("record and replay", &["record-replay-01"]),
     ("retry", &["retry-01", "retry-02", "retry-03", "retry-04"]),

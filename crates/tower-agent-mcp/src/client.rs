@@ -11,6 +11,7 @@ mod fault;
 mod http;
 mod lines;
 mod list;
+mod names;
 mod options;
 mod raw;
 mod raw_http;

@@ -54,6 +54,39 @@ async fn a_plain_name_that_looks_like_a_prefixed_one_is_told_apart() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn names_that_no_provider_takes_are_cut_and_told_apart() {
+    let long = "synchronize.all-customer-data-across-regions-and-continents";
+    let (nightly, weekly) = (format!("{long}-nightly"), format!("{long}-weekly"));
+    let (a, _a, _b) = server("a", &[&nightly, &weekly, "größe"]).await;
+    let (b, mut answering, _c) = server("b", &["a.b"]).await;
+    let shown = |clients| Servers::new(clients).unwrap().tools();
+    let tools = shown(vec![a.clone(), b.clone()]);
+    let again = shown(vec![b.clone(), a.clone()]);
+
+    let mut sorted = (names(&tools), names(&again));
+    for name in &sorted.0 {
+        let is_taken = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        assert!(name.len() <= 64 && name.bytes().all(is_taken), "{name}");
+    }
+    assert_eq!(sorted.0.last().unwrap().split_at(4).0, "a_b_");
+    sorted.0.sort_unstable();
+    sorted.1.sort_unstable();
+    assert_eq!(sorted.0, sorted.1);
+    sorted.0.dedup();
+    assert_eq!(sorted.0.len(), 4);
+
+    let last = names(&tools).pop().unwrap().to_owned();
+    let tools = ToolSet::from_service(tools, Servers::new([a, b]).unwrap()).unwrap();
+    let serve = async {
+        let call = answering.expect("tools/call").await;
+        assert_eq!(call["params"]["name"], "a.b");
+        answering.answer(&call, json!({"content": []})).await;
+    };
+    let (output, ()) = tokio::join!(tools.oneshot(ToolCall::new(last, "{}")), serve);
+    assert!(output.unwrap().outcome.is_success());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_changed_list_changes_the_names() {
     let (a, mut changing, _door) = server("a", &["x"]).await;
     let (b, _b, _c) = server("b", &["y"]).await;

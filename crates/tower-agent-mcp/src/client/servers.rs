@@ -1,5 +1,5 @@
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     fmt,
     future::Future,
     pin::Pin,
@@ -8,19 +8,18 @@ use std::{
 };
 
 use futures_util::future::select_all;
-use tower_agent_core::{Error, ErrorKind, Operation, Str, ToolCall, ToolOutput, ToolSpec, Tools};
+use tower_agent_core::{Error, ErrorKind, Str, ToolCall, ToolOutput, Tools};
 use tower_service::Service;
 
-use super::{McpClient, ResponseFuture};
-
-/// Between the name of a server and that of its tool.
-const JOINT: &str = "__";
+use super::{McpClient, ResponseFuture, names::Names};
 
 /// The tools of several servers as one service.
 ///
 /// A tool keeps its name unless another server has one of the same name, or the name is [reserved](Self::reserve): then each
-/// of them is called by its server's name and its own, such as `files__read`. Which names there are is decided anew whenever a
-/// list changes; a name that became ambiguous is answered with a failure that says what to call instead.
+/// of them is called by its server's name and its own, such as `files__read`. Names that model providers refuse, which take up to
+/// 64 letters, digits, `_` and `-`, are cut and written with `_` in the place of other characters, and end with eight digits
+/// made of the server's and the tool's whole names: the same in every run, and no two alike. Which names there are is decided
+/// anew whenever a list changes; a name that became ambiguous is answered with a failure that says what to call instead.
 ///
 /// ```no_run
 /// use tower_agent::ToolSet;
@@ -40,12 +39,6 @@ pub struct Servers {
     reserved: Arc<HashSet<Str>>,
     /// What was made of the lists that were looked at last.
     made: Arc<Mutex<Option<(Vec<Tools>, Arc<Names>)>>>,
-}
-
-/// Who is called by which name.
-struct Names {
-    tools: Tools,
-    routes: HashMap<Str, (usize, Str)>,
 }
 
 impl Servers {
@@ -111,73 +104,6 @@ impl Servers {
         *made = Some((lists, Arc::clone(&names)));
         names
     }
-}
-
-impl Names {
-    fn new(clients: &[McpClient], lists: &[Tools], reserved: &HashSet<Str>) -> Self {
-        let servers = clients.iter().map(McpClient::name).zip(lists);
-        let own = || {
-            servers.clone().flat_map(|(server, list)| list.iter().map(move |spec| (server, spec)))
-        };
-        let mut clashes = reserved.clone();
-        let mut seen = HashSet::new();
-        clashes.extend(
-            own().filter(|(_, spec)| !seen.insert(&spec.name)).map(|(_, spec)| spec.name.clone()),
-        );
-        // A name with a prefix may be the plain one of another tool, which then gets a prefix too.
-        loop {
-            let before = clashes.len();
-            let prefixed = own().filter(|(_, spec)| clashes.contains(&spec.name));
-            let more: Vec<_> = prefixed
-                .map(|(server, spec)| prefix(server, &spec.name))
-                .filter(|name| seen.contains(name))
-                .collect();
-            clashes.extend(more);
-            if clashes.len() == before {
-                break;
-            }
-        }
-        Self::under(clients, lists, &clashes)
-    }
-
-    fn under(clients: &[McpClient], lists: &[Tools], clashes: &HashSet<Str>) -> Self {
-        let (mut tools, mut routes) = (Tools::new(), HashMap::new());
-        for (at, (client, list)) in clients.iter().zip(lists).enumerate() {
-            for spec in list {
-                let own = spec.name.clone();
-                if clashes.contains(&own) {
-                    let name = prefix(client.name(), &own);
-                    routes.insert(name.clone(), (at, own));
-                    let mut spec = ToolSpec::clone(spec);
-                    spec.name = name;
-                    tools.push(spec);
-                } else {
-                    routes.insert(own.clone(), (at, own));
-                    tools.push(Arc::clone(spec));
-                }
-            }
-        }
-        Self { tools, routes }
-    }
-
-    /// The answer to a name that nobody has, or that several would have.
-    fn unknown(&self, call: &ToolCall) -> ToolOutput {
-        let name = &call.name;
-        let meant = self.routes.iter().filter(|(_, (_, own))| own == name);
-        let mut meant: Vec<_> = meant.map(|(name, _)| name.as_str()).collect();
-        meant.sort_unstable();
-        let text = if meant.is_empty() {
-            format!("There is no tool \"{name}\"; nothing ran.")
-        } else {
-            let meant = meant.join(", ");
-            format!("The name \"{name}\" is not clear; nothing ran. Call one of these: {meant}.")
-        };
-        call.failed(&Error::new(ErrorKind::NotFound, text.clone()).with_model_text(text))
-    }
-}
-
-fn prefix(server: &str, tool: &str) -> Str {
-    Str::from(format!("{server}{JOINT}{tool}"))
 }
 
 impl Service<ToolCall> for Servers {

@@ -71,6 +71,11 @@ impl<'a> Fields<'a> {
         self.0.retain(|(name, _)| names.contains(&&**name));
     }
 
+    /// Whether there are no other fields than these.
+    pub(crate) fn are_among(&self, names: &[&str]) -> bool {
+        self.0.iter().all(|(name, _)| names.contains(&&**name))
+    }
+
     fn to_text(&self) -> Option<String> {
         if self.0.is_empty() {
             return None;

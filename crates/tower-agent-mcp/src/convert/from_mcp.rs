@@ -41,7 +41,7 @@ pub(crate) fn tool(json: &Json) -> Result<ToolSpec, Flaw> {
     let description = fields.take_str("description").unwrap_or_default();
     let mut spec = ToolSpec::new(name, description);
     spec.input_schema =
-        fields.take("inputSchema", schema).ok_or("its `inputSchema` is no object")?;
+        fields.take("inputSchema", input_schema).ok_or("its `inputSchema` is no object")?;
     spec.output_schema = fields.take("outputSchema", schema);
     spec.title = fields.take_str("title");
     if let Some(text) = fields.take_json("annotations") {
@@ -57,6 +57,19 @@ pub(crate) fn pick(json: &Json, names: &[&str]) -> Json {
     let mut fields = Fields::parse(json.as_str()).unwrap_or_default();
     fields.keep(names);
     fields.into_extra().unwrap_or_else(Json::object)
+}
+
+/// Tools without parameters often say no more than that they take an object; some providers of models want its properties,
+/// even if there are none.
+fn input_schema(raw: &str) -> Option<Json> {
+    const SAY_NOTHING: [&str; 5] =
+        ["$schema", "additionalProperties", "description", "title", "type"];
+    let mut fields = Fields::parse(raw)?;
+    if !fields.are_among(&SAY_NOTHING) {
+        return schema(raw);
+    }
+    fields.set("properties", "{}");
+    fields.into_extra()
 }
 
 fn schema(raw: &str) -> Option<Json> {
