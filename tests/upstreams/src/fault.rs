@@ -9,8 +9,22 @@ const TABLE: &str = include_str!("../faults.toml");
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
-    fault: Vec<Fault>,
+pub(crate) struct Table {
+    #[serde(rename = "fault")]
+    pub(crate) faults: Vec<Fault>,
+    #[serde(rename = "cut")]
+    pub(crate) cuts: Vec<Trouble>,
+    #[serde(rename = "call")]
+    pub(crate) calls: Vec<Trouble>,
+}
+
+/// What llmock has a name for, and the error that comes of it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Trouble {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) answer: String,
 }
 
 /// What an upstream does wrong, and what comes of it.
@@ -89,8 +103,8 @@ const fn a_minute() -> u64 {
     60_000
 }
 
-pub(crate) fn table() -> Result<Vec<Fault>> {
-    Ok(toml::from_str::<Table>(TABLE)?.fault)
+pub(crate) fn table() -> Result<Table> {
+    Ok(toml::from_str(TABLE)?)
 }
 
 #[cfg(test)]
@@ -98,6 +112,8 @@ mod tests {
     use super::*;
 
     const DOCS: &str = include_str!("../../../docs/upstreams.md");
+
+    const WHOLE: &str = "all of the text, and why the model stopped";
 
     fn row(fault: &Fault) -> String {
         let asked = match fault.asked {
@@ -115,22 +131,32 @@ mod tests {
         format!("| {name} | {asked} | {answer} | {attempts} | {end} | {verdict} |")
     }
 
+    /// The rows below the header of a table with so many columns, which is the only such one.
+    fn shown(columns: usize) -> &'static str {
+        let header = format!("\n|{}\n", " --- |".repeat(columns));
+        DOCS.split_once(&header).unwrap().1.split("\n\n").next().unwrap()
+    }
+
     #[test]
-    fn the_docs_show_this_table_and_nothing_else() {
-        let table: Vec<_> = table().unwrap().iter().map(row).collect();
-        let header = "| --- | --- | --- | --- | --- | --- |\n";
-        let shown = DOCS.split_once(header).unwrap().1.split("\n\n").next().unwrap();
-        assert_eq!(
-            shown,
-            table.join("\n"),
-            "docs/upstreams.md should have:\n{}\n",
-            table.join("\n")
-        );
+    fn the_docs_show_these_tables_and_nothing_else() {
+        let table = table().unwrap();
+        let pair = |trouble: &Trouble| format!("| {} | {} |", trouble.name, trouble.answer);
+        let faults: Vec<_> = table.faults.iter().map(row).collect();
+        let cuts: Vec<_> = table
+            .cuts
+            .iter()
+            .map(|cut| format!("| {} | {} | {WHOLE} |", cut.name, cut.answer))
+            .collect();
+        let calls: Vec<_> = table.calls.iter().map(pair).collect();
+        for (columns, rows) in [(6, faults), (3, cuts), (2, calls)] {
+            let rows = rows.join("\n");
+            assert_eq!(shown(columns), rows, "docs/upstreams.md should have:\n{rows}\n");
+        }
     }
 
     #[test]
     fn whatever_llmock_minds_has_a_reason() {
-        for fault in table().unwrap() {
+        for fault in table().unwrap().faults {
             assert_eq!(fault.findings.is_empty(), fault.note.is_empty(), "{}", fault.name);
         }
     }

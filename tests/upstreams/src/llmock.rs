@@ -17,6 +17,9 @@ pub(crate) struct Llmock {
 #[derive(Deserialize)]
 pub(crate) struct Verdict {
     pub(crate) attempts: usize,
+    /// How many faults there were.
+    #[serde(rename = "faults_injected")]
+    pub(crate) faults: usize,
     pub(crate) findings: Vec<Finding>,
 }
 

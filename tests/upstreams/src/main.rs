@@ -2,6 +2,8 @@
 //!
 //! `tower-agent-upstreams --url URL`: where llmock listens. `faults.toml` has what is tried.
 
+mod call;
+mod cut;
 mod fault;
 mod llmock;
 mod retry;
@@ -12,7 +14,7 @@ use std::{env, error::Error, ops::AddAssign, process::ExitCode, sync::Arc};
 use tokio::task::JoinSet;
 use tower_agent_core::Str;
 
-use fault::Fault;
+use fault::Table;
 use llmock::Llmock;
 use trial::DIALECTS;
 
@@ -30,12 +32,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result {
-    let (url, faults): (Str, Arc<[Fault]>) = (url()?.into(), fault::table()?.into());
+    let (url, table) = (Str::from(url()?), Arc::new(fault::table()?));
     // A task for each form of each dialect, as most of the time is waiting.
     let mut tasks = JoinSet::new();
     for dialect in DIALECTS {
         for stream in [false, true] {
-            tasks.spawn(try_all(url.clone(), Arc::clone(&faults), dialect, stream));
+            tasks.spawn(try_all(url.clone(), Arc::clone(&table), dialect, stream));
         }
     }
     let mut story = Story::default();
@@ -48,16 +50,22 @@ async fn run() -> Result {
 /// Tries all faults on one form of one dialect.
 async fn try_all(
     url: Str,
-    faults: Arc<[Fault]>,
+    table: Arc<Table>,
     dialect: &'static str,
     stream: bool,
 ) -> Result<Story> {
     let form = if stream { "streamed" } else { "whole" };
     let llmock = Llmock::at(format!("{url}/{dialect}-{form}"))?;
     let mut story = Story::default();
-    for fault in faults.iter().filter(|fault| fault.concerns(dialect, stream)) {
-        let result = trial::run(&llmock, fault, dialect, stream).await;
-        story.note(&format!("{dialect}, {form}: {}", fault.name), result);
+    let title = |name: &str| format!("{dialect}, {form}: {name}");
+    for fault in table.faults.iter().filter(|fault| fault.concerns(dialect, stream)) {
+        story.note(&title(&fault.name), trial::run(&llmock, fault, dialect, stream).await);
+    }
+    for call in &table.calls {
+        story.note(&title(&call.name), call::run(&llmock, call, dialect, stream).await);
+    }
+    for cut in table.cuts.iter().filter(|_| stream) {
+        story.note(&title(&cut.name), cut::run(&llmock, cut, dialect).await);
     }
     Ok(story)
 }

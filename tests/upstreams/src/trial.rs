@@ -7,7 +7,7 @@ use std::{
 
 use tower::{ServiceBuilder, ServiceExt, util::BoxCloneSyncService};
 use tower_agent_core::{
-    Effect, Error, FinishReason, Message, ModelRequest, ModelResponse, Reply, Str,
+    Effect, Error, ErrorKind, FinishReason, Message, ModelRequest, ModelResponse, Reply, Str,
 };
 use tower_agent_providers::{Anthropic, OpenAi, OpenAiResponses};
 
@@ -19,14 +19,17 @@ use crate::{
 };
 
 /// What llmock's models say.
-const GREETING: &str = "Hello! This is a mock response from model.";
+pub(crate) const GREETING: &str = "Hello! This is a mock response from model.";
+
+/// The most tokens of a reply. Without it, Anthropic's default alone would use up the quota.
+pub(crate) const ROOM: u64 = 250;
 
 pub(crate) const DIALECTS: [&str; 3] = ["openai", "openai_responses", "anthropic"];
 
-type Model = BoxCloneSyncService<ModelRequest, ModelResponse, Error>;
+pub(crate) type Model = BoxCloneSyncService<ModelRequest, ModelResponse, Error>;
 
 /// A model of llmock's.
-fn model(dialect: &str, url: &str, patience: Duration) -> Result<Model> {
+pub(crate) fn model(dialect: &str, url: &str, patience: Duration) -> Result<Model> {
     let openai = format!("{url}/v1");
     Ok(match dialect {
         "openai" => Model::new(OpenAi::builder(openai).read_timeout(patience).build()?),
@@ -41,13 +44,13 @@ fn model(dialect: &str, url: &str, patience: Duration) -> Result<Model> {
     })
 }
 
-fn request(kind: Request, stream: bool) -> ModelRequest {
+pub(crate) fn request(kind: Request, stream: bool) -> ModelRequest {
     let text = match kind {
         Request::Long => "word ".repeat(8_000),
         Request::Short | Request::AfterAll => "Hello".to_owned(),
     };
     let mut request = ModelRequest::new("model", vec![Message::user(text)]);
-    request.sampling.max_output_tokens = Some(250);
+    request.sampling.max_output_tokens = Some(ROOM);
     request.stream = stream;
     request
 }
@@ -72,16 +75,16 @@ pub(crate) async fn run(llmock: &Llmock, fault: &Fault, dialect: &str, stream: b
     same("whether a reply came", &end.is_ok(), &fault.ends_well)?;
     if let Ok(reply) = end {
         whole(&reply)?;
+        same("whether the usage came", &reply.usage.is_some(), &true)?;
     }
     let findings: Vec<_> = verdict.findings.iter().map(|finding| &finding.code).collect();
     same("verdict", &findings, &fault.findings.iter().collect())
 }
 
 /// A reply that came in the end has all of its text, and nothing of the attempts before.
-fn whole(reply: &Reply) -> Result {
+pub(crate) fn whole(reply: &Reply) -> Result {
     same("text", &&*reply.message.text(), &GREETING)?;
-    same("reason", &reply.finish, &FinishReason::Stop)?;
-    same("whether the usage came", &reply.usage.is_some(), &true)
+    same("reason", &reply.finish, &FinishReason::Stop)
 }
 
 /// A layer cannot take back what a stream has handed out, so a stream is collected inside the retries.
@@ -122,15 +125,20 @@ impl Answers {
     }
 }
 
-fn describe(error: &Error) -> Str {
-    let effect = match error.effect() {
+pub(crate) fn describe(error: &Error) -> Str {
+    name(error.kind(), error.effect())
+}
+
+/// A kind and an effect as the table has them.
+pub(crate) fn name(kind: ErrorKind, effect: Effect) -> Str {
+    let effect = match effect {
         Effect::NotStarted => "not started",
         Effect::Unknown => "unknown",
         Effect::Completed => "completed",
     };
-    format!("{}, {effect}", error.kind().as_str()).into()
+    format!("{}, {effect}", kind.as_str()).into()
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: &T, should: &T) -> Result {
+pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: &T, should: &T) -> Result {
     if is == should { Ok(()) } else { Err(format!("{what}: {is:?} is not {should:?}").into()) }
 }
