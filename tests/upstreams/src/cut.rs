@@ -28,7 +28,8 @@ pub(crate) async fn run(llmock: &Llmock, cut: &Trouble, dialect: &str) -> Result
     same("whether all events were tried", &(event >= FEWEST), &true)
 }
 
-/// Whether the stream has such an event. What comes is the error, or all of the text and the reason.
+/// Whether the stream has such an event. What comes of a broken one is the error; only chat completions may be whole
+/// already, since nothing but the usage and the end follows the reason.
 async fn broken_at(llmock: &Llmock, cut: &Trouble, dialect: &str, event: usize) -> Result<bool> {
     let fault = json!({ "type": "stream_fault", "kind": cut.kind, "after_chunks": event });
     llmock.behave(&[fault]).await?;
@@ -38,9 +39,13 @@ async fn broken_at(llmock: &Llmock, cut: &Trouble, dialect: &str, event: usize) 
         Ok(response) => response.body.collect().await,
         Err(error) => Err(error),
     };
+    let is_broken = llmock.verdict(1).await?.faults > 0;
     match end {
+        Ok(_) if is_broken && (dialect != "openai" || cut.kind == "malformed") => {
+            return Err("a broken stream was taken for a whole one".into());
+        }
         Ok(reply) => whole(&reply)?,
         Err(error) => same("error", &&*describe(&error), &&*cut.answer)?,
     }
-    Ok(llmock.verdict(1).await?.faults > 0)
+    Ok(is_broken)
 }
