@@ -21,7 +21,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result {
 }
 
 /// A cargo that stands in the benches, which are a workspace of their own.
-fn benches(workspace: &Workspace, arguments: &[&str]) -> Command {
+pub(crate) fn benches(workspace: &Workspace, arguments: &[&str]) -> Command {
     let mut command = cargo();
     command.current_dir(workspace.root.join("benches")).args(arguments);
     command.args(["--release"]);

@@ -9,6 +9,7 @@ mod deny;
 mod detection;
 mod features;
 mod fuzz;
+mod load;
 mod mcp;
 mod mcp_servers;
 mod node;
@@ -45,6 +46,7 @@ cargo xtask <task>
   upstreams the model services against llmock, an upstream that fails on purpose
   features  check that each feature of each crate compiles alone
   bench     measure the layers and the agent, and write docs/performance.md
+  load      measure a host under load, and write its part of docs/performance.md
   detection-quality
             measure what the engine finds, and write docs/detection-quality.md
   fuzz      try texts that nobody thought of on the engine    [TARGET] [--seconds N]
@@ -85,6 +87,7 @@ fn run() -> Result {
         "upstreams" => upstreams::run(&Workspace::load()?),
         "features" => features::run(&Workspace::load()?),
         "bench" => bench::run(&Workspace::load()?),
+        "load" => load::run(&Workspace::load()?),
         "detection-quality" => detection::run(&Workspace::load()?),
         "fuzz" => fuzz::run(&Workspace::load()?, &options),
         "ci" => ci::run(&Workspace::load()?, &options),

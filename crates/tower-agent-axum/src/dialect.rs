@@ -12,7 +12,6 @@ use axum::{
 use bytes::Bytes;
 use http::{HeaderName, StatusCode, header};
 use serde_json::Value;
-use tokio_util::sync::DropGuard;
 use tower::util::MapResponseLayer;
 use tower_agent_core::{
     Error, ErrorKind, FinishReason, ModelBody, ModelEvent, ModelRequest, Reply,
@@ -24,7 +23,7 @@ use self::stream::Frames;
 use crate::{
     ApiError, body,
     models::{Models, Target},
-    options::{Options, RUN_ID, unix_seconds, with_run_id},
+    options::{Lease, Options, RUN_ID, unix_seconds, with_run_id},
     report::{method_not_allowed, report},
     sse,
 };
@@ -122,12 +121,12 @@ async fn answer<D: Dialect>(
     let target = host.models.find(&asked.model);
     let target = target.ok_or_else(|| D::unknown_model(&asked.model).into_response())?;
     let agent = target.agent_name(&asked.model);
-    let (ctx, guard) = host.options.open(id, received.identity, agent);
+    let (ctx, lease) = host.options.open(id, received.identity, received.permit, agent);
     asked.ctx = ctx;
     let reply_id = format!("{}{}", D::ID, id.simple());
     let stamp = Stamp::new(reply_id, asked.model.clone(), unix_seconds(id));
     let encoder = asked.stream.then(|| D::encoder(stamp.clone(), &asked));
-    let call = Call { id, target: target.clone(), guard: Some(guard) };
+    let call = Call { id, target: target.clone(), lease };
     if target.is_agent() {
         D::check_for_agent(&asked).map_err(|error| call.refuse(&error))?;
     }
@@ -145,7 +144,7 @@ async fn answer<D: Dialect>(
 struct Call {
     id: Uuid,
     target: Target,
-    guard: Option<DropGuard>,
+    lease: Lease,
 }
 
 impl Call {
@@ -161,14 +160,6 @@ impl Call {
         response.extensions_mut().insert(error.clone());
         response
     }
-
-    fn complete(&mut self) {
-        self.guard.take().map(DropGuard::disarm);
-    }
-
-    const fn is_complete(&self) -> bool {
-        self.guard.is_none()
-    }
 }
 
 async fn whole<D: Dialect>(
@@ -177,7 +168,7 @@ async fn whole<D: Dialect>(
     mut call: Call,
 ) -> Result<Response, Response> {
     let mut reply = body.collect().await.map_err(|error| call.refuse(&error))?;
-    call.complete();
+    call.lease.complete();
     reply.finish = finish_for_clients(reply.finish);
     let answer = D::encode_reply(&reply, stamp);
     tell(&answer.losses);

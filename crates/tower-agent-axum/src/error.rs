@@ -130,6 +130,18 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, code, message)
     }
 
+    /// A caller that asks for more than its share: 429.
+    pub(crate) fn rate_limited(message: impl Into<Cow<'static, str>>) -> Self {
+        let (status, kind, code) = row(ErrorKind::RateLimited { retry_after: None });
+        Self::new(status, code, message).with_type(kind).with_retry_after(DEFAULT_RETRY_AFTER)
+    }
+
+    /// A host that has no room for anybody: 503.
+    pub(crate) fn overloaded(message: impl Into<Cow<'static, str>>) -> Self {
+        let (status, kind, code) = row(ErrorKind::Overloaded);
+        Self::new(status, code, message).with_type(kind).with_retry_after(DEFAULT_RETRY_AFTER)
+    }
+
     /// Sets the type, which groups codes.
     #[must_use]
     pub const fn with_type(mut self, kind: &'static str) -> Self {

@@ -60,6 +60,19 @@ impl Identity {
     }
 }
 
+/// Whose limits and runs they are.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub(crate) struct Caller {
+    tenant: Option<Str>,
+    user: Option<Str>,
+}
+
+impl Identity {
+    pub(crate) fn caller(&self) -> Caller {
+        Caller { tenant: self.tenant.clone(), user: self.user.clone() }
+    }
+}
+
 type Found = Pin<Box<dyn Future<Output = Result<Identity, Response>> + Send>>;
 
 /// The host's way to find out who asks.

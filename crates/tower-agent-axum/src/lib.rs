@@ -4,7 +4,7 @@
 //!
 //! | part | routes |
 //! | --- | --- |
-//! | [`run_router`] | `POST /v1/runs`: JSON in, the events of the run out |
+//! | [`run_router`] | `POST /v1/runs`: JSON in, the events of the run out; `GET /v1/runs/{id}/events` to read on, where it is [`resumable`](RunRouter::resumable) |
 //! | [`chat_router`] | `POST /v1/chat/completions`, `GET /v1/models`: OpenAI's API, for agents and for model stacks |
 //! | [`messages_router`] | `POST /v1/messages`: Anthropic's API, for the same |
 //! | [`responses_router`] | `POST /v1/responses`: OpenAI's Responses, for the same |
@@ -20,7 +20,9 @@
 //! use std::{collections::BTreeMap, time::Duration};
 //! use axum::{Router, body::{Body, to_bytes}, http::Request};
 //! use tower::{ServiceBuilder, ServiceExt, service_fn};
-//! use tower_agent_axum::{ApiError, Identity, health_router, run_router, serve, stack_router};
+//! use tower_agent_axum::{
+//!     ApiError, Identity, Limits, RunStore, health_router, run_router, serve, stack_router,
+//! };
 //! use tower_agent_core::{Error, Message, RunBody, RunEvent, RunFinish, RunRequest, RunResponse};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -33,6 +35,8 @@
 //!     ])))
 //! });
 //!
+//! let runs = RunStore::new().max_runs_per_user(4);
+//! let limits = Limits::new().calls_per_user(4).rate_per_user(60, Duration::from_secs(60));
 //! let app: Router = Router::new()
 //!     .merge(
 //!         run_router(agent.clone())
@@ -41,7 +45,9 @@
 //!                 let user = user.ok_or_else(|| ApiError::unauthorized("send `X-User`"))?;
 //!                 Ok::<_, ApiError>(Identity::default().with_user(user))
 //!             })
-//!             .deadline(Duration::from_secs(300)),
+//!             .limits(limits)
+//!             .deadline(Duration::from_secs(300))
+//!             .resumable(runs.clone()),
 //!     )
 //!     .merge(stack_router(BTreeMap::from([("run", ["load_shed", "concurrency_limit", "agent"])])))
 //!     .merge(health_router().ready("agent", agent));
@@ -58,7 +64,9 @@
 //!
 //! // Hosting it for real:
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
-//! serve(listener, app).await?;
+//! let stop = async { std::future::pending().await };
+//! let grace = Duration::from_secs(10);
+//! serve(listener, app).with_runs(runs).with_graceful_shutdown(stop, grace).await?;
 //! # }
 //! # Ok(())
 //! # }
@@ -80,6 +88,17 @@
 //! - `CatchPanicLayer`: outermost but for tracing. A panic inside a stream ends the connection all the same; contain it
 //!   in the stack with tower-agent's own.
 //!
+//! # Limits
+//!
+//! What a caller may ask for is decided where it is known who that is, from the app's own authentication: an
+//! [`identity`](RunRouter::identity) first, then [`Limits`], which count over all routers that share them, then the body, up to
+//! its [limit](RunRouter::body_limit). A [`RunStore`] bounds what is kept of runs. What the agent may use, in tokens, calls and
+//! time, is for layers around it.
+//!
+//! The routers send no CORS headers and take nothing but JSON, so that no foreign page can use them from a browser; a host
+//! that wants it otherwise adds `CorsLayer`. Who binds to more than loopback should have an [`identity`](RunRouter::identity):
+//! without one, everybody may ask.
+//!
 //! # Errors
 //!
 //! [`ApiError`] is the one error of all answers that are not what was asked for, in the shape of the route's dialect, and
@@ -90,7 +109,8 @@
 //! # Cancellation
 //!
 //! A response's body is the run: nothing is spawned, queued or read ahead. A slow reader slows its run down, and one that
-//! goes away drops it and cancels the token in its context.
+//! goes away drops it and cancels the token in its context. The one exception is a run that was made
+//! [`resumable`](RunRouter::resumable): a [`RunStore`] owns it, in bounds.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -105,6 +125,7 @@ mod dialect;
 mod error;
 mod health;
 mod identity;
+mod limits;
 mod messages;
 mod metrics;
 mod report;
@@ -119,12 +140,13 @@ pub use self::{
     error::ApiError,
     health::{HealthRouter, health_router},
     identity::Identity,
+    limits::Limits,
     messages::{MessagesRouter, messages_router},
     metrics::metrics_router,
     models::Models,
     options::RUN_ID,
     responses::{ResponsesRouter, responses_router},
-    run::{RunRouter, run_router},
+    run::{RunRouter, RunStore, run_router},
     serve::{Serve, ServeFuture, serve},
     stack::stack_router,
 };

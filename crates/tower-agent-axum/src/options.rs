@@ -11,8 +11,9 @@ use tower_agent_core::{CancellationToken, Context, Run, Str};
 use uuid::Uuid;
 
 use crate::{
-    body,
+    ApiError, body,
     identity::{Identify, Identity},
+    limits::{Limits, Permit},
 };
 
 /// The response header that names the run.
@@ -21,6 +22,7 @@ pub const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) identify: Identify,
+    pub(crate) limits: Option<Limits>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) body_limit: usize,
     pub(crate) keep_alive: Duration,
@@ -30,6 +32,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             identify: Identify::default(),
+            limits: None,
             deadline: None,
             body_limit: 2 * 1024 * 1024,
             keep_alive: Duration::from_secs(15),
@@ -41,10 +44,27 @@ impl Default for Options {
 pub(crate) struct Received {
     pub(crate) identity: Identity,
     pub(crate) body: Bytes,
+    pub(crate) permit: Option<Permit>,
+}
+
+/// What a run holds as long as it lives. Dropped before the run is complete, it cancels the run's token.
+pub(crate) struct Lease {
+    guard: Option<DropGuard>,
+    _permit: Option<Permit>,
+}
+
+impl Lease {
+    pub(crate) fn complete(&mut self) {
+        self.guard.take().map(DropGuard::disarm);
+    }
+
+    pub(crate) const fn is_complete(&self) -> bool {
+        self.guard.is_none()
+    }
 }
 
 impl Options {
-    /// Finds out who asks, and only then reads the body.
+    /// Finds out who asks and whether they may, and only then reads the body.
     pub(crate) async fn receive(
         &self,
         parts: Parts,
@@ -56,8 +76,8 @@ impl Options {
         }
         // A stranger's body is not even read to be thrown away.
         let identity = self.identify.find(parts).await?;
-        match body::read(&mut body, self.body_limit).await {
-            Ok(body) => Ok(Received { identity, body }),
+        match self.admit_and_read(&identity, &mut body).await {
+            Ok((permit, body)) => Ok(Received { identity, body, permit }),
             Err(refusal) => {
                 body::drain(body, self.body_limit).await;
                 Err(refusal.into_response())
@@ -65,8 +85,24 @@ impl Options {
         }
     }
 
-    /// Opens a run that is cancelled when the guard is dropped.
-    pub(crate) fn open(&self, id: Uuid, identity: Identity, agent: Str) -> (Context, DropGuard) {
+    async fn admit_and_read(
+        &self,
+        identity: &Identity,
+        body: &mut axum::body::Body,
+    ) -> Result<(Option<Permit>, Bytes), ApiError> {
+        let permit = self.limits.as_ref().map(|limits| limits.admit(identity.caller()));
+        let permit = permit.transpose()?;
+        Ok((permit, body::read(body, self.body_limit).await?))
+    }
+
+    /// Opens a run that lives as long as its lease.
+    pub(crate) fn open(
+        &self,
+        id: Uuid,
+        identity: Identity,
+        permit: Option<Permit>,
+        agent: Str,
+    ) -> (Context, Lease) {
         let token = CancellationToken::new();
         let mut run = Run::builder(id.to_string()).agent(agent).cancellation(token.clone());
         if let Some(user) = identity.user {
@@ -83,7 +119,7 @@ impl Options {
         }
         let mut ctx = run.build();
         ctx.extensions = identity.extensions;
-        (ctx, token.drop_guard())
+        (ctx, Lease { guard: Some(token.drop_guard()), _permit: permit })
     }
 }
 
@@ -133,6 +169,12 @@ macro_rules! options {
             T: axum::extract::FromRequestParts<()> + Into<$crate::Identity> + Send,
         {
             self.options.identify = $crate::identity::Identify::from::<T>();
+            self
+        }
+
+        /// How many calls all callers and each of them may make. There is no limit by default.
+        pub fn limits(mut self, limits: $crate::Limits) -> Self {
+            self.options.limits = Some(limits);
             self
         }
 

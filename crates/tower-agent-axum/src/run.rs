@@ -1,6 +1,8 @@
 //! `POST /v1/runs`: runs of an agent, event by event.
 
 mod request;
+mod resume;
+mod store;
 mod stream;
 
 use std::{fmt, sync::Arc};
@@ -12,16 +14,16 @@ use axum::{
     routing::post,
 };
 use http::header;
-use tokio_util::sync::DropGuard;
 use tower::{Service, ServiceExt};
 use tower_agent_core::{Error, ErrorKind, RunRequest, RunResponse, Str, Transcript};
 use uuid::Uuid;
 
+pub use self::store::RunStore;
 use self::stream::RunFrames;
 use crate::{
     ApiError,
     body::Form,
-    options::{Options, with_run_id},
+    options::{Lease, Options, with_run_id},
     report::{method_not_allowed, report},
     sse,
 };
@@ -89,9 +91,10 @@ use crate::{
 /// # Cancellation
 ///
 /// A run is driven by its reader: nothing is read ahead, and a caller that goes away drops the run and cancels its
-/// token. Each request calls a fresh clone of the agent once that is ready.
+/// token; [`resumable`](RunRouter::resumable) has it otherwise. Each request calls a fresh clone of the agent once that is ready.
 pub fn run_router<A>(agent: A) -> RunRouter<A> {
-    RunRouter { agent, name: Str::default(), overrides: false, options: Options::default() }
+    let (name, options) = (Str::default(), Options::default());
+    RunRouter { agent, name, overrides: false, store: None, options }
 }
 
 /// The route of [`run_router`], to be merged into a router.
@@ -101,6 +104,7 @@ pub struct RunRouter<A> {
     agent: A,
     name: Str,
     overrides: bool,
+    store: Option<RunStore>,
     options: Options,
 }
 
@@ -118,6 +122,63 @@ impl<A> RunRouter<A> {
         self.overrides = true;
         self
     }
+
+    /// Lets runs go on while their readers are away, and adds the routes by which those come back.
+    ///
+    /// It is for runs that are answered with events. `GET /v1/runs/{id}/events`, with the id from the header
+    /// `x-run-id`, goes on after the event that `Last-Event-ID` or else `?after=` names, or begins at the first one; what
+    /// it sends is what the first answer would have sent. The latest reader counts: one that still reads gets an `error`
+    /// event with the code `taken_over`. Where nothing is left to read the answer is 204, which stops an `EventSource`.
+    /// `DELETE /v1/runs/{id}` drops a run; without this, closing the connection does.
+    ///
+    /// Only who began a run, by the user and the tenant of its [identity](Self::identity), gets to it. Callers without a
+    /// name are all the same one, and then the id alone is the key.
+    ///
+    /// | answer | code | when |
+    /// | --- | --- | --- |
+    /// | 400 | `invalid_event_id` | the event is no number |
+    /// | 400 | `unknown_event` | no such event was made yet |
+    /// | 404 | `run_not_found` | there is no such run, it is somebody else's, or nobody read it for too long |
+    /// | 410 | `events_gone` | events that would come first are no longer kept |
+    /// | 429, 503 | | a new run, where the store has no room |
+    ///
+    /// ```
+    /// use axum::{Router, body::{Body, to_bytes}, http::Request};
+    /// use futures_util::StreamExt;
+    /// use tower::{ServiceExt, service_fn};
+    /// use tower_agent_axum::{RunStore, run_router};
+    /// use tower_agent_core::{Error, Message, RunBody, RunEvent, RunFinish, RunRequest, RunResponse};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let agent = service_fn(|_: RunRequest| async {
+    ///     Ok::<_, Error>(RunResponse::new(RunBody::from_events(vec![
+    ///         RunEvent::Message { turn: 1, message: Message::assistant("Hello!") },
+    ///         RunEvent::Finished { finish: RunFinish::Answered, turns: 1, usage: Default::default() },
+    ///     ])))
+    /// });
+    /// let app: Router = run_router(agent).resumable(RunStore::new()).into();
+    ///
+    /// let request = Request::post("/v1/runs")
+    ///     .header("content-type", "application/json")
+    ///     .body(Body::from(r#"{"text": "Hi"}"#))?;
+    /// let first = app.clone().oneshot(request).await?;
+    /// let id = first.headers()["x-run-id"].to_str()?.to_owned();
+    /// // The connection breaks after the first event.
+    /// first.into_body().into_data_stream().next().await;
+    ///
+    /// let again = Request::get(format!("/v1/runs/{id}/events"))
+    ///     .header("last-event-id", "1")
+    ///     .body(Body::empty())?;
+    /// let rest = to_bytes(app.oneshot(again).await?.into_body(), 1 << 20).await?;
+    /// assert!(rest.starts_with(b"event: finished\nid: 2\n"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn resumable(mut self, runs: RunStore) -> Self {
+        self.store = Some(runs);
+        self
+    }
 }
 
 impl<A, S> From<RunRouter<A>> for Router<S>
@@ -128,8 +189,10 @@ where
     S: Clone + Send + Sync + 'static,
 {
     fn from(router: RunRouter<A>) -> Self {
+        let resume = router.store.clone().map(|store| resume::routes(store, &router.options));
         let route = post(handle::<A>).fallback(method_not_allowed);
-        Self::new().route("/v1/runs", route.with_state(Arc::new(router)))
+        let routes = Self::new().route("/v1/runs", route.with_state(Arc::new(router)));
+        resume.into_iter().fold(routes, Self::merge)
     }
 }
 
@@ -138,6 +201,7 @@ impl<A> fmt::Debug for RunRouter<A> {
         f.debug_struct("RunRouter")
             .field("name", &self.name)
             .field("overrides", &self.overrides)
+            .field("store", &self.store)
             .field("options", &self.options)
             .finish_non_exhaustive()
     }
@@ -166,19 +230,29 @@ where
     let received = router.options.receive(parts, body).await?;
     let run = request::parse(&received.body, form == Form::Sse, router.overrides)
         .map_err(IntoResponse::into_response)?;
-    let (ctx, guard) = router.options.open(id, received.identity, router.name.clone());
+    // Whole answers have nothing to go on with.
+    let store = router.store.as_ref().filter(|_| form == Form::Sse);
+    let slot = store.map(|store| store.reserve(received.identity.caller()));
+    let slot = slot.transpose().map_err(IntoResponse::into_response)?;
+    let (identity, permit) = (received.identity, received.permit);
+    let (ctx, lease) = router.options.open(id, identity, permit, router.name.clone());
     let run = router.agent.clone().oneshot(run.with_context(ctx)).await;
     let run = run.map_err(|error| refuse(id, &error.into()))?;
-    match form {
-        Form::Sse => Ok(sse::response(RunFrames::new(run, guard, id), router.options.keep_alive)),
-        Form::Json => whole(run, guard, id).await,
+    if form == Form::Json {
+        return whole(run, lease, id).await;
     }
+    let (events, keep_alive) = (RunFrames::new(run, lease, id), router.options.keep_alive);
+    let Some((store, slot)) = store.zip(slot) else {
+        return Ok(sse::response(events, keep_alive));
+    };
+    let reader = store.keep(slot, id, events).map_err(IntoResponse::into_response)?;
+    Ok(sse::response(reader.into_stream(), keep_alive))
 }
 
-async fn whole(run: RunResponse, guard: DropGuard, id: Uuid) -> Result<Response, Response> {
+async fn whole(run: RunResponse, mut lease: Lease, id: Uuid) -> Result<Response, Response> {
     let error = match run.collect().await {
         Ok(transcript) => {
-            guard.disarm();
+            lease.complete();
             return Ok(json(&transcript));
         }
         Err(error) => error,

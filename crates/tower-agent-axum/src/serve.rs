@@ -32,6 +32,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use self::stall::Stall;
+use crate::RunStore;
 
 /// Serves a router over HTTP/1.1, as a host of agents should.
 ///
@@ -58,7 +59,8 @@ use self::stall::Stall;
 /// ```
 pub fn serve(listener: TcpListener, app: Router) -> Serve {
     let write_timeout = Duration::from_secs(60);
-    Serve { listener, app, write_timeout, signal: pending(), grace: Duration::ZERO }
+    let (signal, grace) = (pending(), Duration::ZERO);
+    Serve { listener, app, runs: None, write_timeout, signal, grace }
 }
 
 /// A server that runs while it is awaited; see [`serve`].
@@ -66,6 +68,7 @@ pub fn serve(listener: TcpListener, app: Router) -> Serve {
 pub struct Serve<F = Pending<()>> {
     listener: TcpListener,
     app: Router,
+    runs: Option<RunStore>,
     write_timeout: Duration,
     signal: F,
     grace: Duration,
@@ -81,6 +84,13 @@ impl<F> Serve<F> {
         self
     }
 
+    /// Gives the runs of a store whose readers are away what is left of the grace period to finish, too, and then drops
+    /// them. Without it, they go on as long as somebody holds the store.
+    pub fn with_runs(mut self, runs: RunStore) -> Self {
+        self.runs = Some(runs);
+        self
+    }
+
     /// Stops when the signal completes: takes no more connections, lets what was begun finish within the grace period,
     /// then drops what is left, which cancels its runs.
     ///
@@ -90,8 +100,8 @@ impl<F> Serve<F> {
     where
         G: Future<Output = ()> + Send + 'static,
     {
-        let Self { listener, app, write_timeout, .. } = self;
-        Serve { listener, app, write_timeout, signal, grace }
+        let Self { listener, app, runs, write_timeout, .. } = self;
+        Serve { listener, app, runs, write_timeout, signal, grace }
     }
 }
 
@@ -111,6 +121,7 @@ impl<F> fmt::Debug for Serve<F> {
             .field("listener", &self.listener)
             .field("write_timeout", &self.write_timeout)
             .field("grace", &self.grace)
+            .field("runs", &self.runs)
             .finish_non_exhaustive()
     }
 }
@@ -134,7 +145,7 @@ impl fmt::Debug for ServeFuture {
 }
 
 async fn run<F: Future<Output = ()>>(server: Serve<F>) -> io::Result<()> {
-    let Serve { mut listener, app, write_timeout, signal, grace } = server;
+    let Serve { mut listener, app, runs, write_timeout, signal, grace } = server;
     let stop = CancellationToken::new();
     let mut connections = JoinSet::new();
     let mut signal = pin!(signal);
@@ -151,14 +162,20 @@ async fn run<F: Future<Output = ()>>(server: Serve<F>) -> io::Result<()> {
     }
     drop(listener);
     stop.cancel();
-    let rest = timeout(grace, async { while connections.join_next().await.is_some() {} }).await;
-    if rest.is_err() {
-        tracing::warn!(
-            connections = connections.len(),
-            "dropped what the shutdown did not wait for"
-        );
+    let rest = async {
+        while connections.join_next().await.is_some() {}
+        if let Some(runs) = &runs {
+            runs.finish().await;
+        }
+    };
+    if timeout(grace, rest).await.is_err() {
+        let connections = connections.len();
+        tracing::warn!(connections, "dropped what the shutdown did not wait for");
     }
     connections.shutdown().await;
+    if let Some(runs) = runs {
+        runs.drop_all().await;
+    }
     Ok(())
 }
 

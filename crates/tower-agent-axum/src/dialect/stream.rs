@@ -46,7 +46,7 @@ impl<D: Dialect> Stream for Frames<D> {
                     }
                 }
                 Poll::Ready(Some(Err(error))) => Some(error),
-                Poll::Ready(None) if call.is_complete() => None,
+                Poll::Ready(None) if call.lease.is_complete() => None,
                 Poll::Ready(None) => Some(cut_off()),
             };
             let last = match error {
@@ -69,7 +69,7 @@ impl<D: Dialect> Stream for Frames<D> {
 fn for_clients(event: ModelEvent, call: &mut Call) -> ModelEvent {
     match event {
         ModelEvent::Finish { reason } => {
-            call.complete();
+            call.lease.complete();
             ModelEvent::Finish { reason: finish_for_clients(reason) }
         }
         event => event,

@@ -8,29 +8,26 @@ use std::{
 use bytes::Bytes;
 use futures_core::Stream;
 use pin_project_lite::pin_project;
-use tokio_util::sync::DropGuard;
 use tower_agent_core::{Error, ErrorKind, RunBody, RunEvent, RunResponse};
 use uuid::Uuid;
 
 use super::run_report;
-use crate::sse;
+use crate::{options::Lease, sse};
 
 pin_project! {
     /// Ends after the first error. Dropped before the run is complete, it cancels the run's token.
     pub(super) struct RunFrames {
         #[pin]
         events: RunBody,
-        guard: Option<DropGuard>,
+        lease: Option<Lease>,
         id: Uuid,
         sent: u64,
-        complete: bool,
-        ended: bool,
     }
 }
 
 impl RunFrames {
-    pub(super) fn new(run: RunResponse, guard: DropGuard, id: Uuid) -> Self {
-        Self { events: run.body, guard: Some(guard), id, sent: 0, complete: false, ended: false }
+    pub(super) fn new(run: RunResponse, lease: Lease, id: Uuid) -> Self {
+        Self { events: run.body, lease: Some(lease), id, sent: 0 }
     }
 }
 
@@ -39,41 +36,34 @@ impl Stream for RunFrames {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let this = self.project();
-        if *this.ended {
-            return Poll::Ready(None);
-        }
-        let (name, data) = match ready!(this.events.poll_next(cx)) {
+        let Some(lease) = this.lease else { return Poll::Ready(None) };
+        let error = match ready!(this.events.poll_next(cx)) {
             Some(Ok(event)) => {
                 if let RunEvent::Finished { .. } = event {
-                    *this.complete = true;
-                    this.guard.take().map(DropGuard::disarm);
+                    lease.complete();
                 }
                 match serde_json::to_string(&event) {
-                    Ok(json) => (event.name(), json),
-                    Err(error) => fail(this.guard, this.ended, *this.id, &no_json(error)),
+                    Ok(json) => return Poll::Ready(Some(frame(this.sent, event.name(), &json))),
+                    Err(error) => no_json(error),
                 }
             }
-            Some(Err(error)) => fail(this.guard, this.ended, *this.id, &error),
-            None if *this.complete => {
-                *this.ended = true;
+            Some(Err(error)) => error,
+            None if lease.is_complete() => {
+                *this.lease = None;
                 return Poll::Ready(None);
             }
-            None => fail(this.guard, this.ended, *this.id, &cut_off()),
+            None => cut_off(),
         };
-        *this.sent += 1;
-        Poll::Ready(Some(sse::event(name, *this.sent, &data)))
+        // With the lease goes whatever of the run is still alive.
+        *this.lease = None;
+        let json = run_report(*this.id, &error).to_json();
+        Poll::Ready(Some(frame(this.sent, "error", &json)))
     }
 }
 
-/// The last event; with the guard goes whatever of the run is still alive.
-fn fail(
-    guard: &mut Option<DropGuard>,
-    ended: &mut bool,
-    id: Uuid,
-    error: &Error,
-) -> (&'static str, String) {
-    (*guard, *ended) = (None, true);
-    ("error", run_report(id, error).to_json())
+fn frame(sent: &mut u64, name: &str, json: &str) -> Bytes {
+    *sent += 1;
+    sse::event(name, *sent, json)
 }
 
 fn cut_off() -> Error {

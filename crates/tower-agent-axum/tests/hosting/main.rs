@@ -1,27 +1,20 @@
 //! What a host of agents promises to its callers, over the routers alone and over real sockets.
+#![cfg(test)]
 
-#[cfg(test)]
 mod support;
 
-#[cfg(test)]
 mod cancellation;
-#[cfg(test)]
 mod chat;
-#[cfg(test)]
 mod chat_agents;
-#[cfg(test)]
 mod chat_errors;
-#[cfg(test)]
 mod errors;
-#[cfg(test)]
+mod faults;
 mod identity;
-#[cfg(test)]
+mod limits;
 mod messages;
-#[cfg(test)]
 mod operations;
-#[cfg(test)]
 mod responses;
-#[cfg(test)]
+mod resume;
 mod runs;
-#[cfg(test)]
+mod secure;
 mod sockets;

@@ -13,14 +13,14 @@ use tokio::{
     task::JoinHandle,
 };
 use tower::service_fn;
-use tower_agent_axum::{run_router, serve};
+use tower_agent_axum::{RunStore, run_router, serve};
 use tower_agent_core::{CancellationToken, Error, Message, RunEvent, RunRequest, RunResponse};
 
 use crate::support::{Counters, finished, says};
 
 /// A server that is dropped with its handle.
-struct Server {
-    addr: SocketAddr,
+pub(crate) struct Server {
+    pub(crate) addr: SocketAddr,
     task: JoinHandle<std::io::Result<()>>,
 }
 
@@ -31,7 +31,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    async fn start(app: Router) -> Self {
+    pub(crate) async fn start(app: Router) -> Self {
         Self::until(app, pending(), Duration::ZERO).await
     }
 
@@ -40,15 +40,26 @@ impl Server {
         signal: impl Future<Output = ()> + Send + 'static,
         grace: Duration,
     ) -> Self {
+        Self::owning(RunStore::new(), app, signal, grace).await
+    }
+
+    /// One that lets runs finish whose readers are away.
+    async fn owning(
+        runs: RunStore,
+        app: Router,
+        signal: impl Future<Output = ()> + Send + 'static,
+        grace: Duration,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
-        let server = serve(listener, app).with_graceful_shutdown(signal, grace).into_future();
+        let server = serve(listener, app).with_runs(runs).with_graceful_shutdown(signal, grace);
+        let server = server.into_future();
         #[expect(clippy::disallowed_methods, reason = "aborted when the test drops its handle")]
         let task = tokio::spawn(server);
         Self { addr, task }
     }
 
-    async fn connect(&self) -> TcpStream {
+    pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.addr).await.unwrap()
     }
 
@@ -70,7 +81,7 @@ async fn send_run(stream: &mut TcpStream, accept: &str) {
     stream.write_all((head + body).as_bytes()).await.unwrap();
 }
 
-async fn read_until(stream: &mut TcpStream, mark: &str) -> String {
+pub(crate) async fn read_until(stream: &mut TcpStream, mark: &str) -> String {
     let mut seen = Vec::new();
     while !String::from_utf8_lossy(&seen).contains(mark) {
         let n = stream.read_buf(&mut seen).await.unwrap();
@@ -79,7 +90,7 @@ async fn read_until(stream: &mut TcpStream, mark: &str) -> String {
     String::from_utf8(seen).unwrap()
 }
 
-async fn rest(stream: &mut TcpStream) -> String {
+pub(crate) async fn rest(stream: &mut TcpStream) -> String {
     let mut rest = Vec::new();
     // A connection that was dropped may end with a reset; what came before counts.
     let _ = stream.read_to_end(&mut rest).await;
@@ -87,7 +98,7 @@ async fn rest(stream: &mut TcpStream) -> String {
 }
 
 /// Lets the server's tasks run until it is so. A test that waits in vain is killed by its deadline.
-async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let wait = async {
         while !is_so() {
             tokio::task::yield_now().await;
@@ -252,8 +263,23 @@ async fn dropping_the_server_drops_every_run() {
 
 /// An agent that finishes when the gate opens.
 fn gated(counters: &Counters, gate: &CancellationToken) -> Router {
+    run_router(gated_agent(counters, gate)).into()
+}
+
+fn gated_agent(
+    counters: &Counters,
+    gate: &CancellationToken,
+) -> impl tower::Service<
+    RunRequest,
+    Response = RunResponse,
+    Error = Error,
+    Future = impl Future<Output = Result<RunResponse, Error>> + Send,
+> + Clone
++ Send
++ Sync
++ 'static {
     let (counters, gate) = (counters.clone(), gate.clone());
-    let agent = service_fn(move |_: RunRequest| {
+    service_fn(move |_: RunRequest| {
         let (counted, gate) = (counters.stream(Vec::new(), false), gate.clone());
         let events = futures_util::stream::unfold((0, counted), move |(step, counted)| {
             let gate = gate.clone();
@@ -269,8 +295,32 @@ fn gated(counters: &Counters, gate: &CancellationToken) -> Router {
             }
         });
         async move { Ok::<_, Error>(RunResponse::new(events)) }
-    });
-    run_router(agent).into()
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_lets_a_run_finish_whose_reader_is_away_and_drops_it_in_time() {
+    for finishes in [true, false] {
+        let (counters, gate, stop) =
+            (Counters::default(), CancellationToken::new(), CancellationToken::new());
+        let runs = RunStore::new();
+        let app = run_router(gated_agent(&counters, &gate)).resumable(runs.clone()).into();
+        let (signal, grace) = (stop.clone().cancelled_owned(), Duration::from_secs(10));
+        let mut server = Server::owning(runs.clone(), app, signal, grace).await;
+        drop(server.begin().await);
+
+        let stopped = tokio::time::Instant::now();
+        stop.cancel();
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        assert!(!server.task.is_finished());
+        if finishes {
+            gate.cancel();
+        }
+        (&mut server.task).await.unwrap().unwrap();
+        assert_eq!(stopped.elapsed().as_secs(), if finishes { 4 } else { 10 });
+        assert_eq!(counters.dropped(), 1, "nothing runs once the server is over");
+        assert!(runs.is_empty());
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -89,15 +89,12 @@ impl Builder {
     ///
     /// # Errors
     /// When the server cannot be reached, speaks no generation of the protocol that this client does, or is not ready
-    /// in time; when the name is not made of ASCII letters, digits, `-` and single `_`, or ends with a `_`.
+    /// in time; when the name is empty, or has control characters.
     pub async fn connect(self) -> Result<McpClient, Error> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let name = &*self.name;
-        // So that no two pairs of a server and a tool have one name with a prefix.
-        let is_clear = !name.contains("__") && !name.ends_with('_');
-        if name.is_empty() || !name.chars().all(fits) || !is_clear {
+        if name.is_empty() || name.chars().any(char::is_control) {
             let what =
-                format!("`{name}` cannot name a server: use letters, digits, `-` and single `_`");
+                format!("{name:?} cannot name a server: it is empty, or has control characters");
             return Err(fault::error(ErrorKind::Other, what));
         }
         McpClient::open(Shared::new(self.name, self.endpoint, self.options, self.pins)).await

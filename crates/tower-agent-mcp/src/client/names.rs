@@ -96,23 +96,28 @@ impl Names {
 }
 
 fn prefix(server: &str, tool: &str) -> Str {
-    fit(&format!("{server}{JOINT}{tool}"), server, tool)
+    let name = format!("{server}{JOINT}{tool}");
+    // Else two pairs of a server and a tool might make one name.
+    let is_clear = !server.contains(JOINT) && !server.ends_with('_');
+    if is_clear { fit(&name, server, tool) } else { tagged(&name, server, tool) }
 }
 
-/// A name as providers of models take it. What has to be changed for that is told apart by a digest of where it came from, and
-/// not by what else there is: a name stays the same when other tools come or go.
+/// A name as providers of models take it.
 fn fit(name: &str, server: &str, tool: &str) -> Str {
-    let is_taken = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if (1..=LONGEST).contains(&name.len()) && name.bytes().all(is_taken) {
-        return name.into();
-    }
-    let plain = name.chars().map(|char| u8::try_from(char).ok().filter(|byte| is_taken(*byte)));
-    let plain = plain.map(|byte| byte.map_or('_', char::from));
-    let mut fitted: String = plain.take(LONGEST - TAG - 1).collect();
-    fitted.push('_');
+    let fits = (1..=LONGEST).contains(&name.len()) && name.chars().all(is_taken);
+    if fits { name.into() } else { tagged(name, server, tool) }
+}
+
+/// A name that is told apart by a digest of where it came from, and not by what else there is: it stays the same when other
+/// tools come or go.
+fn tagged(name: &str, server: &str, tool: &str) -> Str {
+    let plain = name.chars().map(|char| if is_taken(char) { char } else { '_' });
     let origin = Json::from_value(serde_json::json!([server, tool]));
-    for byte in origin.digest().iter().take(TAG / 2) {
-        fitted.push_str(&format!("{byte:02x}"));
-    }
-    fitted.into()
+    let tag =
+        origin.digest().iter().take(TAG / 2).map(|byte| format!("{byte:02x}")).collect::<String>();
+    plain.take(LONGEST - TAG - 1).chain(['_']).chain(tag.chars()).collect::<String>().into()
+}
+
+const fn is_taken(char: char) -> bool {
+    char.is_ascii_alphanumeric() || matches!(char, '_' | '-')
 }
