@@ -19,6 +19,7 @@ mod python;
 mod server;
 mod step;
 mod test;
+mod upstreams;
 mod workspace;
 
 use std::{env, error::Error, process::ExitCode};
@@ -33,7 +34,7 @@ const HELP: &str = "\
 cargo xtask <task>
 
   test      install what the tests need, then run all of them: cargo test, clients, mcp-clients,
-            mcp-servers, conformance, browser
+            mcp-servers, conformance, upstreams, browser
   clients   clients in Python and JavaScript against the example server  [--url URL]
   mcp-clients
             MCP's Python client and its inspector against the example server of tools
@@ -42,6 +43,7 @@ cargo xtask <task>
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
   mcp-servers
             MCP servers that people use, asked through the client
+  upstreams the model services against llmock, an upstream that fails on purpose
   features  check that each feature of each crate compiles alone
   bench     measure the layers and the agent, and write docs/performance.md
   load      measure a host under load, and write its part of docs/performance.md
@@ -82,6 +84,7 @@ fn run() -> Result {
         "conformance" => mcp::conformance(&Workspace::load()?),
         "browser" => browser::run(&Workspace::load()?, &options),
         "mcp-servers" => mcp_servers::run(&Workspace::load()?),
+        "upstreams" => upstreams::run(&Workspace::load()?),
         "features" => features::run(&Workspace::load()?),
         "bench" => bench::run(&Workspace::load()?),
         "load" => load::run(&Workspace::load()?),

@@ -1,4 +1,4 @@
-//! The example servers that clients and browser ask.
+//! The servers that the tasks start and ask.
 
 use std::{
     fs::File,
@@ -39,6 +39,19 @@ pub(crate) fn with_server(
     AGENT.serve(workspace, |_, url| work(url))
 }
 
+/// Starts a server that says where it listens, and does `work` with its address while it runs.
+pub(crate) fn while_it_runs(
+    workspace: &Workspace,
+    command: &mut Command,
+    name: &str,
+    work: impl FnOnce(&str) -> Result,
+) -> Result {
+    let log = workspace.output("servers")?.join(format!("{name}.log"));
+    let server = Server::spawn(command, name, &log)?;
+    work(&server.url)
+        .map_err(|error| format!("{error}; the server's log is {}", log.display()).into())
+}
+
 impl Program {
     /// Builds and starts the server, and does `work` with its file and its address while it runs.
     pub(crate) fn serve(
@@ -47,11 +60,8 @@ impl Program {
         work: impl FnOnce(&Path, &str) -> Result,
     ) -> Result {
         let program = self.build(workspace)?;
-        let log = workspace.output("servers")?.join(format!("{}.log", self.name()));
         let mut command = Command::new(&program);
-        let server = Server::spawn(command.args(self.flags), self.name(), &log)?;
-        work(&program, &server.url)
-            .map_err(|error| format!("{error}; the server's log is {}", log.display()).into())
+        while_it_runs(workspace, command.args(self.flags), self.name(), |url| work(&program, url))
     }
 
     fn build(&self, workspace: &Workspace) -> Result<PathBuf> {

@@ -1,7 +1,8 @@
 //! All tests.
 
 use crate::{
-    Result, browser, clients, mcp, mcp_servers, options::Options, step::step, workspace::Workspace,
+    Result, browser, clients, mcp, mcp_servers, options::Options, step::step, upstreams,
+    workspace::Workspace,
 };
 
 /// What is missing is installed, or said, before the long part begins.
@@ -10,6 +11,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
         clients::install(workspace)?;
         mcp::install(workspace)?;
         mcp_servers::install(workspace)?;
+        upstreams::install(workspace)?;
         browser::install(workspace)
     })?;
     step("cargo test", || workspace.run_cargo(&["test", "--workspace", "--all-features"]))?;
@@ -17,5 +19,6 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result {
     mcp::clients(workspace)?;
     mcp_servers::run(workspace)?;
     mcp::conformance(workspace)?;
+    upstreams::run(workspace)?;
     browser::run(workspace, options)
 }

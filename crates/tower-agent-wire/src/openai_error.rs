@@ -12,9 +12,9 @@ use crate::codec::{
 
 /// Reads the answer of a provider whose status is no success.
 ///
-/// 429 is rate-limited, unless the quota is used up, which no waiting helps; so is any other status with a
-/// `Retry-After`, which is read as seconds, as milliseconds (`retry-after-ms`) or as a date against the answer's own
-/// `Date`. A status that says that the request was refused did not start; of the rest the effect is unknown.
+/// 429 and 529 are rate-limited, unless the quota is used up, which no waiting helps. So are 408, 409, 425 and every status
+/// from 500 on with a `Retry-After`, which is read as seconds, as milliseconds (`retry-after-ms`) or as a date against the
+/// answer's own `Date`. A status that says that the request was refused did not start; of the rest the effect is unknown.
 #[must_use]
 pub fn decode_error(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Error {
     let text = raw::check(body).unwrap_or_default();

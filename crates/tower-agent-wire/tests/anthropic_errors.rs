@@ -61,6 +61,15 @@ fn a_wait_and_the_id_of_the_request_are_told() {
 }
 
 #[test]
+fn a_wait_is_kept_with_every_status_that_may_pass_and_with_no_other() {
+    for status in 400..600 {
+        let error = decode(status, &[("retry-after", "2")], "");
+        let may_pass = matches!(status, 408 | 409 | 425 | 429 | 500..);
+        assert_eq!(error.retry_after(), may_pass.then_some(Duration::from_secs(2)), "{status}");
+    }
+}
+
+#[test]
 fn a_code_is_read_and_passed_on() {
     let body = r#"{"type":"error","error":{"type":"not_found_error","message":"why","details":{"error_code":"thread_not_found"}},"request_id":"r"}"#;
     let error = decode(404, &[], body);

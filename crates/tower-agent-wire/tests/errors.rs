@@ -50,7 +50,7 @@ fn a_status_says_what_went_wrong_and_whether_anything_ran() {
 #[test]
 fn a_wait_is_read_as_seconds_as_milliseconds_and_as_a_date() {
     let date = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
-    let cases: [(&[(&str, &str)], Option<Duration>); 9] = [
+    let cases: [(&[(&str, &str)], Option<Duration>); 10] = [
         (&[("retry-after", "7")], Some(Duration::from_secs(7))),
         (&[("retry-after", " 0.5 ")], Some(Duration::from_millis(500))),
         (&[("retry-after", "9"), ("retry-after-ms", "1500")], Some(Duration::from_millis(1500))),
@@ -60,12 +60,25 @@ fn a_wait_is_read_as_seconds_as_milliseconds_and_as_a_date() {
         (&[("retry-after", "-3")], None),
         (&[("retry-after", "soon")], None),
         (&[("retry-after", "1e300")], None),
+        (&[("retry-after", "3"), ("retry-after-ms", "-1")], Some(Duration::from_secs(3))),
     ];
     for (pairs, wait) in cases {
         assert_eq!(decode(429, pairs, "").retry_after(), wait, "{pairs:?}");
     }
-    let overloaded = decode(503, &[("retry-after", "2")], "");
-    assert_eq!(overloaded.retry_after(), Some(Duration::from_secs(2)));
+}
+
+#[test]
+fn a_wait_is_kept_with_every_status_that_may_pass_and_with_no_other() {
+    for status in 400..600 {
+        let (bare, waiting) =
+            (decode(status, &[], ""), decode(status, &[("retry-after", "2")], ""));
+        let may_pass = matches!(status, 408 | 409 | 425 | 429 | 500..);
+        let wait = may_pass.then_some(Duration::from_secs(2));
+        assert_eq!(waiting.retry_after(), wait, "{status}");
+        assert_eq!(waiting.effect(), bare.effect(), "{status}");
+        assert_eq!(waiting.extensions().get::<ApiError>().unwrap().status, Some(status));
+        assert!(may_pass || waiting.kind() == bare.kind(), "{status}");
+    }
 }
 
 #[test]
@@ -244,9 +257,11 @@ fn a_wait_is_passed_on_rounded_up() {
 
 #[test]
 fn an_overloaded_provider_is_passed_on_as_such() {
-    let response = encode_error(&decode(503, &[("retry-after", "2")], ""));
-    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(response.headers()["retry-after"], "2");
+    for status in [500, 502, 503, 504, 529] {
+        let response = encode_error(&decode(status, &[("retry-after", "2")], ""));
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE, "{status}");
+        assert_eq!(response.headers()["retry-after"], "2", "{status}");
+    }
 }
 
 #[test]

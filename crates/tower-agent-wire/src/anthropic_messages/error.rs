@@ -10,8 +10,8 @@ use crate::codec::{
 
 /// Reads the answer of a provider whose status is no success.
 ///
-/// 429 and 529 (overloaded) are rate-limited, and so is 503 with a `Retry-After`. A status that says that the request
-/// was refused did not start; of the rest the effect is unknown.
+/// 429 and 529 (overloaded) are rate-limited, and so are 408, 409, 425 and every status from 500 on with a `Retry-After`.
+/// A status that says that the request was refused did not start; of the rest the effect is unknown.
 #[must_use]
 pub fn decode_error(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Error {
     let text = raw::check(body).unwrap_or_default();

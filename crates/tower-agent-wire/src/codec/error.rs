@@ -89,8 +89,9 @@ fn kind_of(status: StatusCode, retry_after: Option<Duration>) -> ErrorKind {
         429 | 529 => ErrorKind::RateLimited { retry_after },
         401 | 403 => ErrorKind::Unauthorized,
         404 => ErrorKind::NotFound,
+        // Whoever names a time asks for another try, and is not to be asked earlier.
+        408 | 409 | 425 | 500.. if retry_after.is_some() => ErrorKind::RateLimited { retry_after },
         408 | 504 => ErrorKind::Timeout,
-        503 if retry_after.is_some() => ErrorKind::RateLimited { retry_after },
         status => ErrorKind::Upstream { status: Some(status) },
     }
 }
@@ -112,10 +113,9 @@ pub(crate) fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a 
 }
 
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    if let Some(millis) =
-        header_text(headers, "retry-after-ms").and_then(|text| text.trim().parse().ok())
-    {
-        return seconds(millis).map(|duration| duration / 1_000);
+    let millis = header_text(headers, "retry-after-ms").and_then(|text| text.trim().parse().ok());
+    if let Some(wait) = millis.and_then(seconds) {
+        return Some(wait / 1_000);
     }
     let text = header_text(headers, "retry-after")?.trim();
     if let Ok(number) = text.parse() {
@@ -151,7 +151,8 @@ fn status_of(error: &Error) -> StatusCode {
         // nginx's status for a client that went away, which http has no name for.
         ErrorKind::Cancelled => StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST),
         ErrorKind::Overloaded | ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        ErrorKind::RateLimited { .. } if matches!(said, Some(503 | 529)) => {
+        // The limit of a provider that is overloaded is not the client's.
+        ErrorKind::RateLimited { .. } if said.is_some_and(|status| status != 429) => {
             StatusCode::SERVICE_UNAVAILABLE
         }
         ErrorKind::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
