@@ -16,9 +16,9 @@ const DETAIL: &str = "type.googleapis.com/google.rpc.";
 
 /// Reads the answer of a provider whose status is no success.
 ///
-/// 429 is rate-limited, and so is 503 with a time to wait, which stands in a `Retry-After` or in the details as
-/// `RetryInfo`. A key that is none is 400 here, and [`Unauthorized`](ErrorKind::Unauthorized) all the same. A status
-/// that says that the request was refused did not start; of the rest the effect is unknown.
+/// 429 is rate-limited, and so are 408, 409, 425 and all from 500 on with a time to wait, which stands in a `Retry-After`
+/// or in the details as `RetryInfo`. A key that is none is 400 here, and [`Unauthorized`](ErrorKind::Unauthorized) all the
+/// same. A status that says that the request was refused did not start; of the rest the effect is unknown.
 #[must_use]
 pub fn decode_error(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Error {
     let text = raw::check(body).unwrap_or_default();
@@ -35,7 +35,7 @@ pub fn decode_error(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Err
         (ErrorKind::RateLimited { retry_after: None }, Some(_)) => {
             error.with_kind(ErrorKind::RateLimited { retry_after: wait })
         }
-        (ErrorKind::Upstream { status: Some(503) }, Some(_)) => {
+        (ErrorKind::Upstream { status: Some(408 | 409 | 425 | 500..=599) }, Some(_)) => {
             error.with_kind(ErrorKind::RateLimited { retry_after: wait })
         }
         _ => error,

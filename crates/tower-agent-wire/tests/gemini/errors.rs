@@ -112,6 +112,11 @@ fn statuses_and_details_say_what_to_do() {
             Effect::Unknown,
         ),
         (
+            error(500, "INTERNAL", &retry),
+            ErrorKind::RateLimited { retry_after: wait },
+            Effect::Unknown,
+        ),
+        (
             error(503, "UNAVAILABLE", &none),
             ErrorKind::Upstream { status: Some(503) },
             Effect::Unknown,
