@@ -15,9 +15,10 @@ use async_openai::{
     middleware::{HttpRequestFactory, retry::OpenAIRetryLayer},
     types::{
         chat::{
-            ChatCompletionMessageToolCalls, ChatCompletionRequestUserMessage, ChatCompletionTool,
-            ChatCompletionTools, CreateChatCompletionRequest, CreateChatCompletionStreamResponse,
-            FinishReason, FunctionObject,
+            ChatCompletionMessageToolCalls, ChatCompletionRequestUserMessage,
+            ChatCompletionStreamOptions, ChatCompletionTool, ChatCompletionTools,
+            CreateChatCompletionRequest, CreateChatCompletionStreamResponse, FinishReason,
+            FunctionObject,
         },
         responses::{CreateResponse, ResponseStreamEvent},
     },
@@ -96,6 +97,24 @@ async fn a_streamed_reply_comes_in_the_pieces_of_the_model_and_ends() {
     assert_eq!(pieces, ["one ", "two ", "thre", "e"]);
 }
 
+#[tokio::test]
+async fn a_stream_tells_the_usage_to_whom_asks_for_it() {
+    let turn = || Turn::text("Paris.").usage(Usage::new(12, 3)).in_pieces(9);
+    let client = client(ScriptedModel::new([turn(), turn()]));
+    let options = ChatCompletionStreamOptions {
+        include_usage: Some(true),
+        ..ChatCompletionStreamOptions::default()
+    };
+    let asking =
+        CreateChatCompletionRequest { stream_options: Some(options), ..chat("Which capital?") };
+    for (request, total) in [(asking, Some(15)), (chat("Which capital?"), None)] {
+        let chunks = client.chat().create_stream(request).await.unwrap();
+        let usages = chunks.filter_map(|chunk| ready(chunk.unwrap().usage));
+        let totals: Vec<_> = usages.map(|usage| usage.total_tokens).collect().await;
+        assert_eq!(totals, Vec::from_iter(total));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stream_is_read_while_the_model_still_speaks() {
     let speaking = || Turn::stream(begun("first").into_iter().chain([Step::Hang]));
@@ -116,6 +135,18 @@ async fn a_stream_is_read_while_the_model_still_speaks() {
     };
     let mut texts = events.filter_map(|event| ready(text_of(event.unwrap())));
     assert_eq!(timeout(a_second, texts.next()).await.unwrap().as_deref(), Some("first"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_is_announced_before_its_first_words() {
+    let [start, _] = begun("never said");
+    let client = client(ScriptedModel::new([Turn::stream([start, Step::Hang])]));
+    let events = client.responses().create_stream(response("Go on.")).await.unwrap();
+    let is_announced = |event: &ResponseStreamEvent| {
+        matches!(event, ResponseStreamEvent::ResponseContentPartAdded(_))
+    };
+    let mut announced = events.filter(|event| ready(is_announced(event.as_ref().unwrap())));
+    assert!(timeout(Duration::from_secs(1), announced.next()).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -245,13 +276,12 @@ async fn the_retry_layer_of_async_openai_waits_as_long_as_the_stack_says() {
 
 #[tokio::test]
 async fn an_error_within_a_stream_is_an_error_of_the_stream() {
-    let broken = Error::new(ErrorKind::Upstream { status: Some(500) }, "socket 12 is gone");
-    let steps = begun("half").into_iter().chain([Step::Error(broken)]);
+    let steps = begun("half").into_iter().chain([Step::Error(limited(7))]);
     let client = client(ScriptedModel::new([Turn::stream(steps)]));
     let chunks = client.chat().create_stream(chat("Hello")).await.unwrap();
     let chunks: Vec<_> = chunks.collect().await;
     let last = chunks.last().unwrap().as_ref().unwrap_err().to_string();
-    assert!(last.contains("server_error") && !last.contains("socket 12"), "{last}");
+    assert!(last.contains("rate_limit_exceeded") && !last.contains("db-7"), "{last}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -292,11 +322,16 @@ async fn a_body_that_is_a_stream_is_refused() {
 async fn what_only_openai_can_do_is_answered_with_404() {
     let model = ScriptedModel::text("never said");
     let heard = model.handle();
-    let error = client(model).chat().retrieve("chatcmpl-1").await.unwrap_err();
-    let refused = refused(error);
-    assert_eq!(refused.status_code.as_u16(), 404);
-    assert_eq!(refused.api_error.code.as_deref(), Some("unknown_url"));
-    let text = "GET /v1/chat/completions/chatcmpl-1 is not served by a model stack. Nothing ran.";
-    assert_eq!(refused.api_error.message, text);
+    let client = client(model);
+    let of_one = refused(client.chat().retrieve("chatcmpl-1").await.unwrap_err());
+    let of_all = refused(client.chat().list().await.unwrap_err());
+    for (refused, path) in
+        [(of_one, "/v1/chat/completions/chatcmpl-1"), (of_all, "/v1/chat/completions")]
+    {
+        assert_eq!(refused.status_code.as_u16(), 404);
+        assert_eq!(refused.api_error.code.as_deref(), Some("unknown_url"));
+        let text = format!("GET {path} is not served by a model stack. Nothing ran.");
+        assert_eq!(refused.api_error.message, text);
+    }
     assert_eq!(heard.calls(), 0);
 }
