@@ -1,4 +1,4 @@
-"""MCP's own client for Python and the inspector's command line against the example server of tools.
+"""MCP's own client for Python and the inspector's command line against the example server of tools, or a gateway to it.
 
     python clients.py --program target/debug/mcp-server --url http://127.0.0.1:8080/mcp --node node --inspector FILE
 
@@ -7,8 +7,10 @@
 
 import argparse
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import mcp
@@ -23,11 +25,17 @@ class Settings:
     url = None
     node = "node"
     inspector = None
+    gateway_config = None
+
+    @classmethod
+    def arguments(cls):
+        """What the program is started with."""
+        return ["--config", cls.gateway_config] if cls.gateway_config else []
 
 
 def servers():
     """Each way to reach the server, with each generation of the protocol."""
-    pipes = mcp.StdioServerParameters(command=Settings.program)
+    pipes = mcp.StdioServerParameters(command=Settings.program, args=Settings.arguments())
     for name, server in (("stdio", pipes), ("http", Settings.url)):
         for mode, version in (("legacy", "2025-11-25"), ("auto", "2026-07-28")):
             yield f"{name} {mode}", server, mode, version
@@ -66,24 +74,45 @@ class PythonClient(unittest.IsolatedAsyncioTestCase):
 
         await self.each(check)
 
-    async def test_failures_and_refusals_are_results(self):
+    async def test_failures_are_results(self):
         async def check(client):
-            for name, arguments, words in (
-                ("read_note", {"name": "diary"}, 'there is no note "diary"'),
-                ("read_note", {"nome": "diary"}, "missing field `name`"),
-                ("delete_note", {"name": "router"}, "is not available"),
-                ("unknown", {}, "is not available"),
-            ):
-                result = await client.call_tool(name, arguments)
-                self.assertTrue(result.is_error)
-                self.assertIn(words, result.content[0].text)
+            await self.fails(client, "read_note", {"name": "diary"}, 'there is no note "diary"')
+            await self.fails(client, "read_note", {"nome": "diary"}, "missing field `name`")
 
         await self.each(check)
 
+    async def test_what_is_not_listed_is_refused(self):
+        async def check(client):
+            for name, arguments in (("delete_note", {"name": "router"}), ("unknown", {})):
+                if not Settings.gateway_config:
+                    await self.fails(client, name, arguments, "is not available")
+                    continue
+                # The gateway knows the tools that the server lists, and no others that it could deny.
+                with self.assertRaises(mcp.MCPError) as refused:
+                    await client.call_tool(name, arguments)
+                self.assertEqual(refused.exception.message, f"Unknown tool: {name}")
+
+        await self.each(check)
+
+    async def fails(self, client, name, arguments, words):
+        result = await client.call_tool(name, arguments)
+        self.assertTrue(result.is_error)
+        self.assertIn(words, result.content[0].text)
+
 
 class Inspector(unittest.TestCase):
-    def ask(self, server, *arguments):
-        command = [Settings.node, Settings.inspector, "--cli", server, *arguments]
+    @classmethod
+    def setUpClass(cls):
+        # The inspector takes flags on its command line for its own, so the server stands in a file.
+        server = {"command": Settings.program, "args": Settings.arguments()}
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.config = os.path.join(folder.name, "mcp.json")
+        with open(cls.config, "w") as file:
+            json.dump({"mcpServers": {"server": server}}, file)
+
+    def ask(self, *arguments):
+        command = [Settings.node, Settings.inspector, "--cli", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
         try:
             return json.loads(done.stdout)
@@ -91,9 +120,10 @@ class Inspector(unittest.TestCase):
             self.fail(f"{done.returncode}: {done.stdout}{done.stderr}")
 
     def each(self, *arguments):
-        for server, more in ((Settings.program, ()), (Settings.url, ("--transport", "http"))):
+        pipes = ("--config", self.config, "--server", "server")
+        for server in (pipes, (Settings.url, "--transport", "http")):
             with self.subTest(server):
-                yield self.ask(server, *more, *arguments)
+                yield self.ask(*server, *arguments)
 
     def test_it_sees_the_tools_that_it_may_call(self):
         for answer in self.each("--method", "tools/list"):
@@ -110,6 +140,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     for option in ("program", "url", "node", "inspector"):
         parser.add_argument(f"--{option}", required=True)
+    parser.add_argument("--gateway-config", help="the program and the URL are a gateway's, with this configuration")
     settings, rest = parser.parse_known_args()
     for option, value in vars(settings).items():
         setattr(Settings, option, value)

@@ -3,6 +3,8 @@
 use std::{
     env,
     ffi::OsStr,
+    fs::File,
+    path::Path,
     process::{Command, Stdio},
 };
 
@@ -12,6 +14,14 @@ use crate::Result;
 pub(crate) fn run(command: &mut Command) -> Result {
     let status = command.status().map_err(|error| cannot_start(command, &error))?;
     if status.success() { Ok(()) } else { Err(ended(command, &status.to_string())) }
+}
+
+/// Runs a command to its end, whichever that is, and writes what it says into a file.
+pub(crate) fn log(command: &mut Command, file: &Path) -> Result {
+    let file = File::create(file)?;
+    command.stdout(file.try_clone()?).stderr(file);
+    command.status().map_err(|error| cannot_start(command, &error))?;
+    Ok(())
 }
 
 /// Runs a command to its end and returns what it wrote to its standard output.
@@ -74,6 +84,14 @@ mod tests {
     fn a_failure_names_the_command_and_its_end() {
         let error = run(Command::new("sh").args(["-c", "exit 3"])).unwrap_err().to_string();
         assert_eq!(error, "`sh -c exit 3` failed (exit status: 3)");
+    }
+
+    #[test]
+    fn what_a_command_says_is_kept_whichever_way_it_ends() {
+        let file = env::temp_dir().join(format!("xtask-{}-said.log", std::process::id()));
+        log(Command::new("sh").args(["-c", "echo one; echo two >&2; exit 3"]), &file).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\ntwo\n");
+        std::fs::remove_file(file).unwrap();
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod server;
 mod step;
 mod test;
 mod upstreams;
+mod verdicts;
 mod workspace;
 
 use std::{env, error::Error, process::ExitCode};
@@ -37,9 +38,11 @@ cargo xtask <task>
             mcp-servers, conformance, upstreams, browser
   clients   clients in Python and JavaScript against the example server  [--url URL]
   mcp-clients
-            MCP's Python client and its inspector against the example server of tools
+            MCP's Python client and its inspector against the example server of tools, direct and
+            through the gateway
   conformance
-            MCP's conformance suite against a server of the tools that it asks for
+            MCP's conformance suite against a server of the tools that it asks for, direct and
+            through the gateway
   browser   the example's page in headless Chromium                  [--url URL] [--screenshot FILE]
   mcp-servers
             MCP servers that people use, asked through the client

@@ -1,6 +1,7 @@
 //! The servers that the tasks start and ask.
 
 use std::{
+    ffi::OsStr,
     fs::File,
     io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
@@ -17,14 +18,14 @@ use crate::{Result, command, options::Options, workspace::Workspace};
 /// A server of this workspace: how it is built, and the flags that make it listen on a port of the system's choice.
 pub(crate) struct Program {
     pub(crate) package: &'static str,
-    /// An example of the package, where it is not its program.
-    pub(crate) example: Option<&'static str>,
+    /// Which of the package's targets it is, where it has several.
+    pub(crate) target: Option<(&'static str, &'static str)>,
     pub(crate) flags: &'static [&'static str],
 }
 
 /// The agent that most clients ask.
 const AGENT: Program =
-    Program { package: "axum-agent", example: None, flags: &["--addr", "127.0.0.1:0"] };
+    Program { package: "axum-agent", target: None, flags: &["--addr", "127.0.0.1:0"] };
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
 /// Does `work` with the address of a server: the one that the options name, else one that runs as long as the work.
@@ -59,15 +60,26 @@ impl Program {
         workspace: &Workspace,
         work: impl FnOnce(&Path, &str) -> Result,
     ) -> Result {
+        self.serve_with(workspace, &[], work)
+    }
+
+    /// The same, with more flags than it always has.
+    pub(crate) fn serve_with(
+        &self,
+        workspace: &Workspace,
+        flags: &[&OsStr],
+        work: impl FnOnce(&Path, &str) -> Result,
+    ) -> Result {
         let program = self.build(workspace)?;
         let mut command = Command::new(&program);
-        while_it_runs(workspace, command.args(self.flags), self.name(), |url| work(&program, url))
+        command.args(self.flags).args(flags);
+        while_it_runs(workspace, &mut command, self.name(), |url| work(&program, url))
     }
 
     fn build(&self, workspace: &Workspace) -> Result<PathBuf> {
         let mut cargo = workspace.cargo(&["build", "--package", self.package]);
-        if let Some(example) = self.example {
-            cargo.args(["--example", example]);
+        if let Some((kind, name)) = self.target {
+            cargo.args([kind, name]);
         }
         let output = command::read(cargo.args(["--message-format", "json-render-diagnostics"]))?;
         let program = output.split(|byte| *byte == b'\n').rev().find_map(executable);
@@ -75,8 +87,8 @@ impl Program {
     }
 
     const fn name(&self) -> &'static str {
-        match self.example {
-            Some(example) => example,
+        match self.target {
+            Some((_, name)) => name,
             None => self.package,
         }
     }
