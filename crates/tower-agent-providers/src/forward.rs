@@ -45,7 +45,7 @@ const OF_CONNECTION: [HeaderName; 7] = [
 /// # Errors
 ///
 /// It never fails: an upstream that cannot be reached, or breaks before it answers, is a response 502 (504 if it was silent for too
-/// long) with an error in OpenAI's form. A connection that breaks later breaks the body.
+/// long) with an error in OpenAI's form; a path that leads out of the origin's own, as `/../admin` does, is a 404. A connection that breaks later breaks the body.
 ///
 /// # Cancellation
 ///
@@ -108,12 +108,14 @@ impl ForwardBuilder {
 }
 
 impl Inner {
-    fn url(&self, uri: &Uri) -> reqwest::Url {
+    /// Where a request goes; nowhere if its path leads out of the folder that the URL names.
+    fn url(&self, uri: &Uri) -> Option<reqwest::Url> {
         let mut url = self.url.clone();
-        let path = format!("{}{}", url.path().trim_end_matches('/'), uri.path());
-        url.set_path(&path);
+        let folder = self.url.path().trim_end_matches('/');
+        url.set_path(&format!("{folder}{}", uri.path()));
         url.set_query(uri.query());
-        url
+        let inside = url.path().strip_prefix(folder).is_some_and(|path| path.starts_with('/'));
+        inside.then_some(url)
     }
 
     /// The headers of a message without those of its connection.
@@ -154,9 +156,10 @@ where
         let inner = Arc::clone(&self.0);
         let (parts, body) = request.into_parts();
         ForwardFuture(Box::pin(async move {
+            let Some(url) = inner.url(&parts.uri) else { return Ok(outside()) };
             let sent = inner
                 .client
-                .request(parts.method, inner.url(&parts.uri))
+                .request(parts.method, url)
                 .headers(inner.of_message(&parts.headers))
                 .body(reqwest::Body::wrap(Sent::new(body)))
                 .send()
@@ -178,8 +181,17 @@ fn broken(error: &reqwest::Error) -> Response<reqwest::Body> {
     } else {
         (StatusCode::BAD_GATEWAY, "The provider could not be reached.")
     };
+    refusal(status, what, "upstream_error", "upstream_failed")
+}
+
+fn outside() -> Response<reqwest::Body> {
+    let what = "There is no such path here.";
+    refusal(StatusCode::NOT_FOUND, what, "invalid_request_error", "unknown_url")
+}
+
+fn refusal(status: StatusCode, what: &str, kind: &str, code: &str) -> Response<reqwest::Body> {
     let body = format!(
-        r#"{{"error":{{"message":"{what}","type":"upstream_error","param":null,"code":"upstream_failed"}}}}"#
+        r#"{{"error":{{"message":"{what}","type":"{kind}","param":null,"code":"{code}"}}}}"#
     );
     let mut response = Response::new(reqwest::Body::from(body));
     *response.status_mut() = status;

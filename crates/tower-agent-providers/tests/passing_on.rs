@@ -157,6 +157,26 @@ async fn a_forwarded_answer_is_streamed() {
 }
 
 #[tokio::test]
+async fn no_path_leads_out_of_the_folder() {
+    let app = Router::new().fallback(any(|uri: Uri| async move { uri.to_string() }));
+    let server = serve(app).await;
+    let forward = Forward::to(format!("http://{}/tenant/", server.addr)).build().unwrap();
+    let ask = async |path: &str| {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let answer = forward.clone().oneshot(request).await.unwrap();
+        let status = answer.status().as_u16();
+        let body = to_bytes(Body::new(answer.into_body()), 1 << 20).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    };
+    assert_eq!(ask("/v1/a/../files").await, (200, "/tenant/v1/files".to_owned()));
+    for path in ["/../admin", "/%2e%2e/admin", "/v1/.%2E/../../tenants", "/.."] {
+        let (status, body) = ask(path).await;
+        assert_eq!(status, 404, "{path}: {body}");
+        assert!(body.contains("unknown_url"), "{path}: {body}");
+    }
+}
+
+#[tokio::test]
 async fn an_upstream_that_is_not_there_is_an_answer() {
     let gone = server().await.addr;
     let forward = Forward::to(format!("http://{gone}")).build().unwrap();
