@@ -1,6 +1,6 @@
 //! Reading a request: its body, and which form of answer it accepts.
 
-use std::{borrow::Cow, time::Duration};
+use std::borrow::Cow;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -9,10 +9,6 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
 use crate::ApiError;
-
-/// What a refused client may still send, in bodies of the largest size that is taken.
-const DRAINED: usize = 8;
-const LINGER: Duration = Duration::from_secs(2);
 
 /// Refuses by the head alone what need not be read.
 ///
@@ -46,15 +42,6 @@ pub(crate) async fn read(body: &mut Body, limit: usize) -> Result<Bytes, ApiErro
         Err(error) if is_limit(&*error) => Err(too_large("the body is too large")),
         Err(_) => Err(ApiError::bad_request("body_cut_off", "the body broke off")),
     }
-}
-
-/// Takes in what a refused client is still sending, for a while: to one that cannot finish, a connection that closes
-/// is a broken pipe, and it never reads why it was refused.
-pub(crate) async fn drain(mut body: Body, limit: usize) {
-    let mut rest = Limited::new(&mut body, limit.saturating_mul(DRAINED));
-    let all = async { while let Some(Ok(_)) = rest.frame().await {} };
-    // Whoever sends more, or more slowly, may see the broken pipe.
-    let _ = tokio::time::timeout(LINGER, all).await;
 }
 
 /// Finds our own limit, and that of a layer around the router.

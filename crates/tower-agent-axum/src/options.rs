@@ -74,19 +74,12 @@ impl Options {
         parts: Parts,
         mut body: axum::body::Body,
     ) -> Result<Received, Response> {
-        if let Err(refusal) = body::check_head(&parts.headers, self.body_limit) {
-            body::drain(body, self.body_limit).await;
-            return Err(refusal.into_response());
-        }
-        // A stranger's body is not even read to be thrown away.
+        body::check_head(&parts.headers, self.body_limit).map_err(IntoResponse::into_response)?;
+        // A stranger's body is not looked at.
         let identity = self.identify.find(parts).await?;
-        match self.admit_and_read(&identity, &mut body).await {
-            Ok((permit, body)) => Ok(Received { identity, body, permit }),
-            Err(refusal) => {
-                body::drain(body, self.body_limit).await;
-                Err(refusal.into_response())
-            }
-        }
+        let read = self.admit_and_read(&identity, &mut body).await;
+        let (permit, body) = read.map_err(IntoResponse::into_response)?;
+        Ok(Received { identity, body, permit })
     }
 
     async fn admit_and_read(

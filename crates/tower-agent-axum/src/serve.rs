@@ -1,5 +1,6 @@
 //! Serving a router on a socket.
 
+mod linger;
 mod stall;
 
 use std::{
@@ -29,7 +30,7 @@ use tokio::{
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
+use tower::{ServiceExt, service_fn};
 
 use self::stall::Stall;
 use crate::RunStore;
@@ -40,6 +41,7 @@ use crate::RunStore;
 /// - sends without delay (`TCP_NODELAY`): otherwise the end of each stream waits some 40 ms for the system to believe
 ///   that nothing follows;
 /// - can bound a shutdown: [`with_graceful_shutdown`](Serve::with_graceful_shutdown);
+/// - lets a client that was refused finish what it sends (16 MiB and 5 seconds of it), so that it gets to read why;
 /// - gives up on a peer that takes nothing for a minute: [`write_timeout`](Serve::write_timeout);
 /// - leaves nothing behind: dropping the future drops every connection, and so cancels every run;
 /// - always has the peer's address for [`ConnectInfo<SocketAddr>`](ConnectInfo).
@@ -194,9 +196,15 @@ async fn connection(
     app: Router,
     stop: CancellationToken,
 ) {
-    let app = app.map_request(move |mut request: Request<Incoming>| {
+    let app = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
-        request.map(Body::new)
+        let (request, rest) = linger::split(request);
+        let response = app.clone().oneshot(request.map(Body::new));
+        async move {
+            let response = response.await;
+            rest.take_in().await;
+            response
+        }
     });
     // With a timer, hyper gives up on a client that does not finish the head of its request.
     let connection = http1::Builder::new()

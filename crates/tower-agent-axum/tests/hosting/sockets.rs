@@ -6,7 +6,13 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, extract::ConnectInfo, routing::get};
+use axum::{
+    Router,
+    body::Bytes,
+    extract::ConnectInfo,
+    routing::{get, post},
+};
+use http::StatusCode;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -15,6 +21,7 @@ use tokio::{
 use tower::service_fn;
 use tower_agent_axum::{RunStore, run_router, serve};
 use tower_agent_core::{CancellationToken, Error, Message, RunEvent, RunRequest, RunResponse};
+use tower_http::limit::RequestBodyLimitLayer;
 
 use crate::support::{Counters, finished, says};
 
@@ -368,19 +375,51 @@ async fn a_run_that_outlasts_the_grace_period_is_dropped_and_its_stream_ends_inc
     assert!(!end.contains("0\r\n\r\n") && !end.contains("finished"), "{end}");
 }
 
-#[tokio::test]
-async fn a_client_that_sends_too_much_can_send_it_all_and_then_reads_why_it_was_refused() {
-    let server = Server::start(agent(&Counters::default(), vec![], false)).await;
-    // More than the buffers of both sides hold, so that nobody gets away with not reading it.
+/// A request in each way to send a body, too large for the buffers of both sides, so that somebody must read it.
+fn too_much(path: &str) -> [String; 2] {
+    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n");
     let body = "x".repeat(12 << 20);
-    let told = format!("content-length: {}\r\n\r\n{body}", body.len());
-    let chunked =
-        format!("transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
-    for rest_of_request in [told, chunked] {
-        let mut stream = server.connect().await;
-        let head = "POST /v1/runs HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
-        stream.write_all(head.as_bytes()).await.unwrap();
-        stream.write_all(rest_of_request.as_bytes()).await.unwrap();
-        read_until(&mut stream, "body_too_large").await;
+    let size = body.len();
+    [
+        format!("{head}content-length: {size}\r\n\r\n{body}"),
+        format!("{head}transfer-encoding: chunked\r\n\r\n{size:x}\r\n{body}\r\n0\r\n\r\n"),
+    ]
+}
+
+#[tokio::test]
+async fn whoever_refuses_a_request_its_client_can_send_it_all_and_then_reads_why() {
+    let limited = Router::new()
+        .route("/limited", post(async |_: Bytes| ()))
+        .route_layer(RequestBodyLimitLayer::new(1024));
+    let routes = Router::new()
+        .route("/unread", post(StatusCode::FORBIDDEN))
+        .route("/get", get(()))
+        .merge(agent(&Counters::default(), vec![], false))
+        .merge(limited);
+    let server = Server::start(routes).await;
+    let cases = [
+        ("/v1/runs", "body_too_large"),
+        ("/limited", "HTTP/1.1 413"),
+        ("/unread", "HTTP/1.1 403"),
+        ("/get", "HTTP/1.1 405"),
+        ("/nowhere", "HTTP/1.1 404"),
+    ];
+    for (path, answer) in cases {
+        for request in too_much(path) {
+            let mut stream = server.connect().await;
+            stream.write_all(request.as_bytes()).await.unwrap();
+            read_until(&mut stream, answer).await;
+        }
     }
+}
+
+#[tokio::test]
+async fn who_asks_before_it_sends_is_refused_without_sending() {
+    let server = Server::start(agent(&Counters::default(), vec![], false)).await;
+    let mut stream = server.connect().await;
+    let head =
+        "POST /v1/runs HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 5\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let answer = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 415"), "{answer}");
 }
