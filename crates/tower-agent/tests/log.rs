@@ -1,10 +1,6 @@
 //! Each call has a beginning and an end in the log, and nothing confidential in between.
 
-use std::{
-    io::{self, Write},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, stream};
 use tokio::time::sleep;
@@ -14,53 +10,12 @@ use tower_agent::{
     ModelResponse, Operation, Run, RunRequest, RunResponse, ToolCall, ToolOutput, Usage,
     log::LogLayer,
 };
-use tracing::{Level, subscriber::DefaultGuard};
+use tracing::Level;
 
-/// What was logged.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+#[path = "support/log.rs"]
+mod lines;
 
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-static TURN: Mutex<()> = Mutex::new(());
-
-/// Until this is dropped, the thread logs.
-struct Logging {
-    _default: DefaultGuard,
-    _turn: MutexGuard<'static, ()>,
-}
-
-impl Lines {
-    /// Logs what this thread does from a level on. One test at a time: a place that logs for the first time while another
-    /// test brings its subscriber can be taken for one that nobody listens to.
-    fn from(level: Level) -> (Self, Logging) {
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = Self::default();
-        let writer = lines.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .with_writer(move || writer.clone())
-            .with_max_level(level)
-            .with_ansi(false)
-            .without_time()
-            .finish();
-        let default = tracing::subscriber::set_default(subscriber);
-        (lines, Logging { _default: default, _turn: turn })
-    }
-
-    fn text(&self) -> String {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&bytes).lines().map(|line| format!("{}\n", line.trim())).collect()
-    }
-}
+use lines::Lines;
 
 fn leaf() -> BoxToolService {
     BoxToolService::new(service_fn(|call: ToolCall| async move {

@@ -1,23 +1,38 @@
-//! What the operator reads when redaction breaks down. A binary of its own: tests that run beside each other can keep
-//! `tracing` from asking a subscriber at all.
+//! What the operator reads of redaction: what it found, and how it broke down.
 #![cfg(test)]
 #![cfg(feature = "redact")]
-
-use std::sync::{Arc, Mutex};
 
 use tower::{Layer, ServiceExt, service_fn};
 use tower_agent::{
     Error, RedactLayer, ToolCall, ToolOutput,
     redact::{Detector, Mask},
 };
+use tracing::Level;
+
+#[path = "support/log.rs"]
+mod lines;
+#[path = "support/tokens.rs"]
+mod tokens;
+
+use lines::Lines;
+use tokens::{FOUND, calls};
+
+#[tokio::test]
+async fn each_call_that_found_something_is_logged_once_with_its_numbers() {
+    let (lines, _logging) = Lines::from(Level::DEBUG);
+    calls().await;
+    let logged = lines.text();
+    let lines: Vec<_> = logged.lines().collect();
+    assert_eq!(lines.len(), 3, "{logged}");
+    assert!(lines[0].contains("DEBUG") && lines[0].contains(r#"operation="tool""#), "{logged}");
+    assert!(lines[1].contains(r#"operation="model""#), "{logged}");
+    assert!(lines[..2].iter().all(|line| line.contains(&format!("findings={FOUND}"))), "{logged}");
+    assert!(!logged.contains("_16C7"), "{logged}");
+}
 
 #[tokio::test]
 async fn a_check_that_breaks_down_warns_and_names_the_layer_but_no_secret() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber =
-        tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let (lines, _logging) = Lines::from(Level::INFO);
     let rule = r#"
         [[rule]]
         id = "broken"
@@ -32,22 +47,7 @@ async fn a_check_that_breaks_down_warns_and_names_the_layer_but_no_secret() {
     let output = stack.oneshot(ToolCall::new("t", "{}")).await.unwrap();
     assert!(!output.joined_text().contains("xxx"));
 
-    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let logged = lines.text();
     assert!(logged.contains("WARN") && logged.contains("layer=\"redact\""), "{logged}");
     assert!(!logged.contains("xxx"), "{logged}");
-}
-
-/// What is written in a test.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }

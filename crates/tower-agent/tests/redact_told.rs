@@ -7,34 +7,19 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use futures_util::{StreamExt, stream};
 use metrics::{
     Counter, CounterFn, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
 };
 use tower::{Layer, ServiceExt, service_fn};
 use tower_agent::{
-    Error, ErrorKind, FinishReason, Message, ModelEvent, ModelRequest, ModelResponse, Output,
-    PartDelta, RedactLayer, Reply, ToolCall, ToolOutput, redact::Findings,
+    Error, ErrorKind, Message, ModelRequest, ModelResponse, Output, RedactLayer, Reply, ToolCall,
+    ToolOutput, redact::Findings,
 };
 
-/// Two tokens, in parts so that this file holds none.
-fn tokens() -> String {
-    let secret = "_16C7e42F292c6912E7710c838347Ae178B4a";
-    format!("ghp{secret} and gho{secret} and ghp{secret}")
-}
+#[path = "support/tokens.rs"]
+mod tokens;
 
-const FOUND: &str = "1 github-oauth, 2 github-pat";
-
-fn request(text: &str) -> ModelRequest {
-    ModelRequest::new("demo", vec![Message::user(text)])
-}
-
-async fn output_of(text: String) -> ToolOutput {
-    let tool = RedactLayer::default().layer(service_fn(move |_: ToolCall| {
-        std::future::ready(Ok::<_, Error>(ToolOutput::text(text.as_str())))
-    }));
-    tool.oneshot(ToolCall::new("t", "{}")).await.unwrap()
-}
+use tokens::{FOUND, calls, output_of, request, streamed, tokens};
 
 #[tokio::test]
 async fn an_answer_tells_its_reader_which_rules_found_something_and_how_often() {
@@ -78,18 +63,6 @@ async fn two_layers_add_up_and_each_counts_what_it_masked() {
     assert_eq!(findings.to_string(), format!("1 email, {FOUND}"));
 }
 
-fn streamed(text: String) -> impl Future<Output = ModelResponse> {
-    let model = RedactLayer::default().layer(service_fn(move |_: ModelRequest| {
-        let (head, tail) = text.split_at(text.len() / 2);
-        let pieces = [head, tail]
-            .map(|piece| ModelEvent::PartDelta { index: 0, delta: PartDelta::Text(piece.into()) });
-        let end = ModelEvent::Finish { reason: FinishReason::Stop };
-        let events = pieces.into_iter().chain([end]).map(Ok).collect::<Vec<_>>();
-        std::future::ready(Ok::<_, Error>(ModelResponse::stream(stream::iter(events))))
-    }));
-    async { model.oneshot(request("hello")).await.unwrap() }
-}
-
 #[tokio::test]
 async fn the_findings_of_a_stream_fill_up_as_it_is_read() {
     let response = streamed(tokens()).await;
@@ -100,46 +73,16 @@ async fn the_findings_of_a_stream_fill_up_as_it_is_read() {
 }
 
 #[test]
-fn each_call_is_logged_once_with_its_numbers_and_counted_in_the_metrics() {
-    let (log, counts) = (Log::default(), Counts::default());
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_max_level(tracing::Level::DEBUG)
-        .with_writer(move || writer.clone())
-        .finish();
+fn what_was_found_is_counted_by_rule_and_operation() {
+    let counts = Counts::default();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    tracing::subscriber::with_default(subscriber, || {
-        metrics::with_local_recorder(&counts, || {
-            runtime.block_on(async {
-                output_of(tokens()).await;
-                output_of("nothing here".to_owned()).await;
-                let events: Vec<_> = streamed(tokens()).await.body.into_stream().collect().await;
-                assert!(events.iter().all(Result::is_ok));
-                // Half of a stream counts as far as it was read.
-                let mut events = streamed(tokens()).await.body.into_stream();
-                events.next().await;
-            });
-        });
-    });
-
-    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    let lines: Vec<_> = logged.lines().collect();
-    assert_eq!(lines.len(), 3, "{logged}");
-    assert!(lines[0].contains("DEBUG") && lines[0].contains(r#"operation="tool""#), "{logged}");
-    assert!(lines[1].contains(r#"operation="model""#), "{logged}");
-    assert!(lines[..2].iter().all(|line| line.contains(&format!("findings={FOUND}"))), "{logged}");
-    assert!(!logged.contains("_16C7"), "{logged}");
-
+    metrics::with_local_recorder(&counts, || runtime.block_on(calls()));
     let counts = counts.0.lock().unwrap();
     let count = |labels: &str| counts[&format!("tower_agent.redact.findings{labels}")];
     assert_eq!(count("{operation=tool,rule=github-oauth}"), 1);
     assert_eq!(count("{operation=tool,rule=github-pat}"), 2);
-    assert_eq!(
-        count("{operation=model,rule=github-pat}"),
-        3,
-        "two of a whole stream, one of half of one"
-    );
+    let model = count("{operation=model,rule=github-pat}");
+    assert_eq!(model, 3, "two of a whole stream, one of half of one");
 }
 
 /// Counts under a metric's name and its labels.
@@ -175,20 +118,5 @@ impl Recorder for Counts {
 
     fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
         Histogram::noop()
-    }
-}
-
-/// What is written in a test.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
