@@ -6,6 +6,7 @@ use base64::{
 };
 
 use crate::{
+    bits::{self, BLOCK},
     tail::{LONGEST_BASE64, LONGEST_RUN, is_base64, is_run},
     text::{Stop, Text},
 };
@@ -41,14 +42,8 @@ const LONGEST_ADDRESS: usize = 1024;
 pub(crate) const SHORTEST_BASE64: usize = 24;
 /// How much of that is padding at most, which is no Base64 of itself.
 pub(crate) const PADDING: usize = 2;
-/// Every run that is long enough covers a whole block of this length and all but [`LEAD`] bytes of the one before it,
-/// wherever it begins.
-const BLOCK: usize = 8;
-const LEAD: usize = 2;
-/// All marks of a block but those of its lead, which come last as the least of the number.
-const MOST_OF_A_BLOCK: u64 = u64::MAX << (8 * LEAD);
-/// How many bytes are judged at once.
-const STRIDE: usize = 16 * BLOCK;
+/// The fewest characters of a run that is long enough.
+const RUN: usize = SHORTEST_BASE64 - PADDING;
 /// How much of a run is looked at to see whether there is text in it; as Base64, and as text.
 const PROBE: usize = SHORTEST_BASE64;
 /// How many of the bytes that a probe stands for may be something else than text.
@@ -241,15 +236,15 @@ const fn is_address(byte: u8) -> bool {
 /// The next run that may be Base64.
 pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
     loop {
-        let at = match blocks(text.bytes(), progress.from) {
+        let at = match run(text.bytes(), progress.from) {
             Ok(at) => at,
             Err(rest) => {
                 progress.from = rest;
                 return Unwrapped::Nothing;
             }
         };
-        let start = start_of_run(text, at + LEAD, progress.floor, BLOCK + LEAD, is_base64);
-        let end = run_end(text, at + 2 * BLOCK, start + LONGEST_BASE64, is_base64);
+        let start = start_of_run(text, at, progress.floor, RUN, is_base64);
+        let end = run_end(text, at + RUN, start + LONGEST_BASE64, is_base64);
         match end.and_then(|end| run_end(text, end, end + PADDING, |byte| byte == b'=')) {
             Ok(end) => {
                 *progress = Progress { from: end, floor: end };
@@ -269,38 +264,54 @@ pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
     }
 }
 
-/// The next two blocks in a row that hold nothing but Base64, except for the lead of the first one; or else the place from
-/// which on more text may make such.
-fn blocks(bytes: &[u8], from: usize) -> Result<usize, usize> {
+/// The first place from which on so many bytes are Base64 as a run has at least; or else the place from which on more
+/// text may make such.
+fn run(bytes: &[u8], from: usize) -> Result<usize, usize> {
     let mut at = from;
+    // How many bytes of Base64 stand right before a block.
     let mut before = 0;
-    while let Some(stride) = bytes.get(at..).and_then(<[u8]>::first_chunk::<STRIDE>) {
-        // Without a branch, so that it is done in vector registers.
-        let marks = stride.map(|byte| if is_base64(byte) { u8::MAX } else { 0 });
-        let (words, _) = marks.as_chunks::<BLOCK>();
-        let mark = |least: u64| -> u32 {
-            let mark = move |marks, word: &[u8; BLOCK]| {
-                marks << 1 | u32::from(u64::from_le_bytes(*word) >= least)
-            };
-            words.iter().rev().fold(0, mark)
-        };
-        let (full, most) = (mark(u64::MAX), mark(MOST_OF_A_BLOCK));
-        let pairs = full & (most << 1 | before);
-        if pairs != 0 {
-            return Ok(at + BLOCK * pairs.trailing_zeros() as usize - BLOCK);
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let marks = marks(block);
+        if let Some(begins) = begins(marks, before) {
+            return Ok(at + begins - before);
         }
-        before = most >> 15;
-        at += STRIDE;
-    }
-    while let Some(block) = bytes.get(at..at + BLOCK) {
-        let run = block.iter().rev().take_while(|byte| is_base64(**byte)).count();
-        if run == BLOCK && before != 0 {
-            return Ok(at - BLOCK);
-        }
-        before = u32::from(run >= BLOCK - LEAD);
+        before = marks.leading_ones() as usize;
         at += BLOCK;
     }
-    Err(if before != 0 { at - BLOCK } else { at })
+    let rest = bytes.get(at..).unwrap_or_default();
+    let mut block = [0; BLOCK];
+    block.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
+    if let Some(begins) = begins(marks(&block), before) {
+        return Ok(at + begins - before);
+    }
+    let last = rest.iter().rev().take_while(|byte| is_base64(**byte)).count();
+    let last = if last == rest.len() { last + before } else { last };
+    Err(at + rest.len() - last)
+}
+
+/// A bit for each byte of Base64.
+#[inline]
+fn marks(block: &[u8; BLOCK]) -> u64 {
+    let [marks] = bits::masks(block, |bytes| {
+        let letters = bytes.small().among(b'a', b'z');
+        let signs = bytes.is(b'+') | bytes.is(b'-') | bytes.is(b'_');
+        [letters | bytes.among(b'/', b'9') | signs]
+    });
+    marks
+}
+
+/// Where in a block a run begins that is long enough, counted from so many bytes `before` it that are part of one.
+#[inline]
+const fn begins(marks: u64, before: usize) -> Option<usize> {
+    if before > 0 && before + marks.trailing_ones() as usize >= RUN {
+        return Some(0);
+    }
+    let two = marks & marks >> 1;
+    let four = two & two >> 2;
+    let eight = four & four >> 4;
+    let sixteen = eight & eight >> 8;
+    let all = sixteen & sixteen >> (RUN - 16);
+    if all == 0 { None } else { Some(before + all.trailing_zeros() as usize) }
 }
 
 fn run_end(

@@ -59,6 +59,7 @@ mod assign;
 #[cfg(feature = "__bench")]
 #[doc(hidden)]
 pub mod bench;
+mod bits;
 mod buffer;
 mod check;
 mod decode;
