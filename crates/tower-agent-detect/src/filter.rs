@@ -5,6 +5,7 @@ mod buckets;
 mod class;
 mod ends;
 mod numbers;
+mod sweep;
 mod weights;
 
 pub(crate) use self::anchors::Around;
@@ -29,6 +30,8 @@ pub(crate) struct Filter {
     ends: Ends,
     /// Length of the longest word.
     longest: usize,
+    /// Whether numbers are asked for.
+    numbers: bool,
 }
 
 /// What goes from one byte to the next, where each is looked at as it comes.
@@ -79,9 +82,10 @@ impl Filter {
     pub(crate) fn new(words: &[(String, Around)], numbers: bool) -> Self {
         let lengths = words.iter().map(|(word, _)| word.len());
         Self {
-            anchors: Anchors::new(words, numbers),
+            anchors: Anchors::new(words),
             ends: Ends::new(words.iter().map(|(word, _)| word.as_bytes()), numbers),
             longest: lengths.max().unwrap_or(0).max(Self::SHORTEST),
+            numbers,
         }
     }
 
@@ -106,6 +110,9 @@ impl Filter {
             self.short(&mut search);
         } else {
             self.long(&mut search);
+            if self.numbers {
+                sweep::sweep(&mut search);
+            }
         }
     }
 
@@ -218,7 +225,7 @@ impl Filter {
     ) {
         let mut places = Gathered::new();
         for &(at, met) in met.take() {
-            let mut left = met & !search.seen(at, self.anchors.numbers());
+            let mut left = met;
             while left != 0 {
                 let lane = left.trailing_zeros() / Sorts::BITS;
                 let sorts = (left >> (Sorts::BITS * lane)) as Sorts;
@@ -241,14 +248,7 @@ impl Filter {
         search: &mut Search<'_, '_, H>,
     ) {
         for &(at, sorts) in places.take() {
-            let numbers = sorts & self.anchors.numbers();
-            if sorts != numbers {
-                self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
-            }
-            if numbers != 0 {
-                search.number(at);
-                search.number(at + 1);
-            }
+            self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
         }
     }
 }
@@ -311,19 +311,6 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
         self.text.get(at..).unwrap_or(&[])
     }
 
-    /// The bits of four lanes that stand for numbers which are of no interest any more.
-    #[inline]
-    fn seen(&self, at: usize, numbers: Sorts) -> u64 {
-        let before = |from: usize, sorts: Sorts| {
-            // The first lane is about the two bytes before it.
-            let lanes = (from + 2).saturating_sub(at) / 2;
-            let later = u64::MAX.checked_shl(Sorts::BITS * lanes.min(LANES) as u32).unwrap_or(0);
-            each_lane(sorts & numbers) & !later
-        };
-        before(self.digits_from, anchors::DIGITS)
-            | before(self.hex_from, anchors::HEX | anchors::HEX_BEHIND)
-    }
-
     #[inline]
     fn word(&mut self, occurrence: Occurrence) {
         if occurrence.end > self.from {
@@ -334,21 +321,29 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
     /// Reports the numbers that begin at a place.
     #[inline]
     fn number(&mut self, start: usize) {
+        self.digits(start);
+        self.hex(start);
+    }
+
+    #[inline]
+    fn digits(&mut self, start: usize) {
         let end = start + 3;
-        if start < self.digits_from.min(self.hex_from) || end <= self.from {
-            return;
-        }
-        let Some((digits, hex)) =
-            self.rest(start).first_chunk().map(|bytes| numbers::kinds(*bytes))
-        else {
-            return;
-        };
-        if digits && start >= self.digits_from {
+        if start >= self.digits_from && end > self.from && self.is(start, numbers::is_digits) {
             self.digits_from = (self.hit)(Occurrence { kind: Kind::Digits, start, end });
         }
-        if hex && start >= self.hex_from {
+    }
+
+    #[inline]
+    fn hex(&mut self, start: usize) {
+        let end = start + 3;
+        if start >= self.hex_from && end > self.from && self.is(start, numbers::is_hex) {
             self.hex_from = (self.hit)(Occurrence { kind: Kind::Hex, start, end });
         }
+    }
+
+    #[inline]
+    fn is(&self, start: usize, such: fn([u8; 3]) -> bool) -> bool {
+        self.rest(start).first_chunk().is_some_and(|bytes| such(*bytes))
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Line {
 }
 
 /// A look at what stands around a digit.
-type Look = fn(&Text<'_>, usize, usize, &mut Vec<Found>) -> Progress;
+pub(crate) type Look = fn(&Text<'_>, usize, usize, &mut Vec<Found>) -> Progress;
 
 impl Personal {
     pub(crate) fn add(&mut self, kind: Kind, rule: u32) {

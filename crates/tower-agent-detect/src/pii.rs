@@ -24,6 +24,7 @@ pub(crate) mod tests;
 mod token;
 mod wallet;
 
+pub(crate) use cluster::MIN_DIGITS;
 pub(crate) use email::email;
 pub(crate) use tail::{MAX_ACCOUNT, MAX_NUMBER, is_head, is_local, local};
 pub(crate) use wallet::wallet;

@@ -4,7 +4,6 @@ use super::{
     Kind, Occurrence,
     buckets::{self, Buckets, Key},
     class::{self, ANY, Classes, Window},
-    numbers,
     weights::WEIGHTS,
 };
 
@@ -19,8 +18,6 @@ pub(super) struct Anchors {
     long: Buckets<Word>,
     /// Short words by how they begin.
     short: Buckets<Word>,
-    /// The bits that are numbers.
-    numbers: Sorts,
 }
 
 /// A bit for each sort of anchors in which a window is the first one, and [`SECOND`] bits higher one for each sort in
@@ -31,13 +28,6 @@ pub(super) type Sorts = u16;
 const BEHIND: Sorts = 1;
 /// Anchors that are short words, and what follows them.
 const SHORT: Sorts = 2;
-/// Anchors that are digits, that are hexadecimal, and that are so behind any byte. Where numbers are not asked for, these
-/// bits are for long words, too.
-pub(super) const DIGITS: Sorts = 4;
-pub(super) const HEX: Sorts = 8;
-pub(super) const HEX_BEHIND: Sorts = 16;
-/// All sorts of numbers.
-const NUMBERS: Sorts = DIGITS | HEX | HEX_BEHIND;
 /// How far the bits of second windows stand above those of first ones.
 pub(super) const SECOND: u32 = 8;
 
@@ -103,8 +93,8 @@ pub(super) struct Word {
 const CROWD: f32 = 500.0;
 
 impl Anchors {
-    pub(super) fn new(words: &[(String, Around)], numbers: bool) -> Self {
-        let mut made = Making::new(if numbers { NUMBERS } else { 0 });
+    pub(super) fn new(words: &[(String, Around)]) -> Self {
+        let mut made = Making::new();
         let mut order: Vec<_> =
             (0_u32..).zip(words).filter(|(_, (word, _))| word.len() >= 3).collect();
         order.sort_by_key(|(_, (word, _))| word.len());
@@ -121,22 +111,7 @@ impl Anchors {
                 made.choose(number, word, around, 1);
             }
         }
-        if numbers {
-            numbers::each(|bytes, digits| {
-                let (here, behind) = if digits { (DIGITS, DIGITS) } else { (HEX, HEX_BEHIND) };
-                let [first, second, third] = bytes.map(class::bit);
-                for [fourth, fifth] in numbers::behind(bytes, digits) {
-                    made.enter(here, [first, second, third, fourth, fifth]);
-                    made.enter(behind, [ANY, first, second, third, fourth]);
-                }
-            });
-        }
-        Self {
-            sorts: made.sorts,
-            long: Buckets::new(made.long),
-            short: Buckets::new(short),
-            numbers: made.numbers,
-        }
+        Self { sorts: made.sorts, long: Buckets::new(made.long), short: Buckets::new(short) }
     }
 
     /// The most words that are tried at one place.
@@ -151,12 +126,6 @@ impl Anchors {
         self.sorts.get(usize::from(window)).copied().unwrap_or(0)
     }
 
-    /// The bits that stand for numbers.
-    #[inline]
-    pub(super) const fn numbers(&self) -> Sorts {
-        self.numbers
-    }
-
     /// Whether anything of these sorts may stand at a place.
     #[inline]
     pub(super) fn may_stand(&self, sorts: Sorts, text: &[u8], at: usize) -> bool {
@@ -165,8 +134,7 @@ impl Anchors {
         let long = self.long.may_hold(buckets::long([first, second, third, fourth]));
         let short = self.short.may_hold(buckets::short([first, second, third]));
         let behind = self.short.may_hold(buckets::short([second, third, fourth]));
-        (sorts & self.numbers != 0)
-            | (sorts & !(self.numbers | SHORT | BEHIND) != 0) & long
+        (sorts & !(SHORT | BEHIND) != 0) & long
             | (sorts & SHORT != 0) & short
             | (sorts & BEHIND != 0) & behind
     }
@@ -180,7 +148,7 @@ impl Anchors {
         at: usize,
         mut each: impl FnMut(Occurrence),
     ) {
-        if sorts & !(self.numbers | SHORT | BEHIND) != 0
+        if sorts & !(SHORT | BEHIND) != 0
             && let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk)
         {
             let words = self.long.of(buckets::long(*bytes)).iter();
@@ -205,8 +173,6 @@ struct Making {
     /// How many words there are by each first window.
     crowds: Vec<u32>,
     long: Vec<(Key, Word)>,
-    /// The bits that are numbers.
-    numbers: Sorts,
 }
 
 /// An anchor that a word may have.
@@ -219,21 +185,19 @@ struct Choice {
 }
 
 impl Making {
-    fn new(numbers: Sorts) -> Self {
+    fn new() -> Self {
         Self {
             sorts: Box::new([0; 1 << 16]),
             weights: [[1.0; 2]; SECOND as usize],
             crowds: vec![0; class::WINDOWS],
             long: Vec::new(),
-            numbers,
         }
     }
 
     /// Chooses an anchor among those at even places of a word, or among those at odd ones.
     fn choose(&mut self, number: u32, word: &[u8], around: &Around, odd: usize) {
         let places = (odd..=word.len().saturating_sub(4)).step_by(2);
-        let not_long = BEHIND | SHORT | self.numbers;
-        let sorts = (0..SECOND).filter(|sort| not_long >> sort & 1 == 0);
+        let sorts = (0..SECOND).filter(|sort| (BEHIND | SHORT) >> sort & 1 == 0);
         let choices = places.flat_map(|at| sorts.clone().map(move |sort| (at, sort)));
         let judged = choices.filter_map(|(at, sort)| self.judge(word, at, sort));
         let Some(choice) = judged.min_by(|one, other| one.cost.total_cmp(&other.cost)) else {

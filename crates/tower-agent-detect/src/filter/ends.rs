@@ -35,7 +35,7 @@ impl Ends {
             ends.mark_word(word);
         }
         if numbers {
-            numbers::each(|bytes, _| ends.mark(class::window(bytes), NUMBER));
+            numbers::each(|bytes| ends.mark(class::window(bytes), NUMBER));
         }
         ends
     }

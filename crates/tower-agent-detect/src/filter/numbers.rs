@@ -1,8 +1,5 @@
 //! What a number may begin with.
 
-use super::class::{self, ANY, Classes};
-use crate::text::is_word;
-
 /// What a byte may be in a number, a bit for each.
 #[expect(
     clippy::indexing_slicing,
@@ -37,55 +34,40 @@ const fn part(byte: u8) -> u8 {
     }
 }
 
-/// Whether three bytes are a digit, a digit or a separator, a digit; and whether they are hexadecimal digits around `:`
-/// or `-`, or one of them beside `::`.
+/// Whether three bytes are a digit, a digit or a separator, a digit.
 #[inline]
-pub(super) fn kinds(bytes: [u8; 3]) -> (bool, bool) {
-    let [first, second, third] =
-        bytes.map(|byte| PARTS.get(usize::from(byte)).copied().unwrap_or(0));
-    let is =
-        |one: u8, two: u8, three: u8| first & one != 0 && second & two != 0 && third & three != 0;
-    let hex = is(HEX_DIGIT, HEX_BETWEEN, HEX_DIGIT)
-        | is(HEX_DIGIT, COLON, COLON)
-        | is(COLON, COLON, HEX_DIGIT);
-    (is(DIGIT, BETWEEN, DIGIT), hex)
+pub(super) fn is_digits(bytes: [u8; 3]) -> bool {
+    fit(bytes.map(part_of), [DIGIT, BETWEEN, DIGIT])
 }
 
-/// What may follow such bytes, in pairs, if they are the beginning of a number that is worth a look: one that is over by
-/// then is too short for anything.
-pub(super) fn behind([first, second, third]: [u8; 3], digits: bool) -> [[Classes; 2]; 2] {
-    let all = |such: fn(u8) -> bool| {
-        (0..=u8::MAX).filter(|byte| such(*byte)).fold(0, |set, byte| set | class::bit(byte))
-    };
-    let hex = all(|byte| byte.is_ascii_hexdigit());
-    // With two colons in a row, an address may be as short as that.
-    if second == b':' && (first == b':' || third == b':') {
-        let border = all(|byte| !is_word(byte));
-        return [[hex, hex | border], [border, ANY]];
-    }
-    // Behind the end of a text, zeros are searched.
-    let between =
-        if digits { all(|byte| part(byte) & BETWEEN != 0) } else { all(is_hex_separator) };
-    [[hex | between | class::bit(0); 2]; 2]
+/// Whether three bytes are hexadecimal digits around `:` or `-`, or one of them beside `::`.
+#[inline]
+pub(super) fn is_hex(bytes: [u8; 3]) -> bool {
+    let parts = bytes.map(part_of);
+    fit(parts, [HEX_DIGIT, HEX_BETWEEN, HEX_DIGIT])
+        | fit(parts, [HEX_DIGIT, COLON, COLON])
+        | fit(parts, [COLON, COLON, HEX_DIGIT])
 }
 
-const fn is_hex_separator(byte: u8) -> bool {
-    matches!(byte, b':' | b'-' | b'.')
+#[inline]
+fn part_of(byte: u8) -> u8 {
+    PARTS.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
-/// Calls `each` with one of each class of such bytes, and with whether they are digits.
-pub(super) fn each(mut each: impl FnMut([u8; 3], bool)) {
+#[inline]
+fn fit([first, second, third]: [u8; 3], [one, two, three]: [u8; 3]) -> bool {
+    first & one != 0 && second & two != 0 && third & three != 0
+}
+
+/// Calls `each` with one of each class of such bytes.
+pub(super) fn each(mut each: impl FnMut([u8; 3])) {
     const SOME: &[u8] = b"0abcdef:-./ ()";
     for &first in SOME {
         for &second in SOME {
             for &third in SOME {
                 let bytes = [first, second, third];
-                let (digits, hex) = kinds(bytes);
-                if digits {
-                    each(bytes, true);
-                }
-                if hex {
-                    each(bytes, false);
+                if is_digits(bytes) || is_hex(bytes) {
+                    each(bytes);
                 }
             }
         }

@@ -10,7 +10,7 @@ const MAX_GROUPS: usize = 16;
 const REACH: usize = 8;
 const MAX_BYTES: usize = 96;
 /// The fewest digits of a number that is no address of the internet.
-pub(super) const MIN_DIGITS: usize = 7;
+pub(crate) const MIN_DIGITS: usize = 7;
 
 /// A run of digits, counted from the beginning of its cluster: what is this small is not moved about.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,10 +5,19 @@ use super::scan::{Unknown, back, begins_word, ends_word, here, peek};
 use super::{Found, Kind};
 use crate::text::{Text, is_word};
 
-/// The first of the pairs with hyphens, or fours with dots, that end where a token begins.
+/// The first of the pairs with hyphens, or fours with dots, of which one begins where a token does.
 pub(super) fn first_pair(text: &Text<'_>, start: usize, from: usize) -> usize {
     let first = step_back(text, start, from, b'-', 2, 5);
     if first < start { first } else { step_back(text, start, from, b'.', 4, 2) }
+}
+
+/// Whether just so many hexadecimal digits stand at a place, or may do so once all of them have come. Before a colon, they
+/// belong to what goes on with colons.
+fn may_be_group(text: &Text<'_>, start: usize, width: usize) -> bool {
+    let rest = text.bytes().get(start..).unwrap_or_default();
+    let digits = rest.iter().take(width).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let goes_on = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b':';
+    digits == rest.len() || digits == width && !rest.get(width).is_some_and(goes_on)
 }
 
 /// Whether hexadecimal digits stand before or behind a run, a hyphen or a dot between them.
@@ -42,6 +51,9 @@ fn step_back(
     most: usize,
 ) -> usize {
     let mut first = start;
+    if !may_be_group(text, start, width) {
+        return start;
+    }
     for _ in 0..most {
         let Some(next) = first.checked_sub(width.saturating_add(1)).filter(|next| *next >= from)
         else {

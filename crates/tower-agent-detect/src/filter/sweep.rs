@@ -1,0 +1,304 @@
+//! Passes over the numbers of a long text that are too short for anything, as most are, by a bit for each byte.
+//!
+//! What it passes over, the recognisers of [`crate::pii`] would find nothing in. Whatever may go on at the end of the text,
+//! or may have begun too far before it, it leaves to them.
+
+use super::{Occurrence, Search};
+use crate::{
+    bits::{self, BLOCK, Lanes},
+    pii::{self, MAX_ACCOUNT, MIN_DIGITS},
+    text::{End, Text, is_word},
+};
+
+/// How far before what is new a number may begin that is not over there, in bytes. Longer ones are not passed over.
+const BEFORE: usize = 64;
+/// The fewest dots of an address.
+const FEW_DOTS: u32 = 3;
+
+/// The fewest bytes of an address in hexadecimal digits without double colons.
+const SHORTEST_ADDRESS: usize = "0011.2233.4455".len();
+
+/// What the bytes of a block are, a bit for each.
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    digits: u64,
+    /// Colons and hyphens.
+    pairs: u64,
+    /// What is looked at only where there are digits.
+    more: Option<More>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct More {
+    colons: u64,
+    dots: u64,
+    /// Digits, and what may stand between them.
+    parts: u64,
+}
+
+/// A look at a text, block by block.
+struct Sweep<'s, 'a, 'h, H> {
+    search: &'s mut Search<'a, 'h, H>,
+    /// Where the block begins.
+    at: usize,
+    /// Up to where digits have been looked at, and up to where hexadecimal ones have been reported.
+    digits_to: usize,
+    hex_to: usize,
+    /// Whether digits may go on there that belong to a longer number than one sees.
+    is_cut: bool,
+    /// Digits that begin before this place may belong to an account, or to an address in hexadecimal digits.
+    number_to: usize,
+}
+
+/// Reports the numbers that may be something, and end with what is new.
+pub(super) fn sweep<H: FnMut(Occurrence) -> usize>(search: &mut Search<'_, '_, H>) {
+    let at = search.from.saturating_sub(BEFORE);
+    let mut marks = Marks::of(search.rest(at));
+    // One cannot see whether there are digits before the first block.
+    let mut before = u64::MAX;
+    let mut sweep = Sweep { search, at, digits_to: at, hex_to: at, is_cut: at > 0, number_to: 0 };
+    while sweep.at < sweep.search.text.len() {
+        let mut next = Marks::of(sweep.search.rest(sweep.at + BLOCK));
+        // Whatever is a number has a digit in one of these blocks; or is an address of nothing but letters.
+        if before | marks.digits | next.digits | marks.row(&next) != 0 {
+            sweep.look(&mut marks, &mut next);
+        }
+        before = marks.digits;
+        marks = next;
+        sweep.at += BLOCK;
+    }
+    sweep.end();
+}
+
+/// The bits of the first block of a text, as if zeros stood behind it.
+#[inline]
+fn masks<const N: usize>(rest: &[u8], such: impl Fn(Lanes) -> [Lanes; N]) -> [u64; N] {
+    if let Some(block) = rest.first_chunk() {
+        return bits::masks(block, such);
+    }
+    let mut block = [0; BLOCK];
+    block.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
+    bits::masks(&block, such)
+}
+
+/// Bits moved to the places so many bytes before theirs, with those of the next block behind them.
+#[inline]
+const fn ahead(bits: u64, next: u64, by: u32) -> u64 {
+    bits >> by | next << (u64::BITS - by)
+}
+
+/// Bits from a place on, with those of the next block behind them.
+#[inline]
+const fn from_place(place: u32, bits: u64, next: u64) -> u64 {
+    bits >> place | next << 1 << (u64::BITS - 1 - place)
+}
+
+/// The bits before a place.
+#[inline]
+const fn below(place: u32) -> u64 {
+    if place < u64::BITS { (1 << place) - 1 } else { u64::MAX }
+}
+
+/// The places of bits.
+#[inline]
+fn places(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = (bits != 0).then(|| bits.trailing_zeros())?;
+        bits &= bits - 1;
+        Some(place as usize)
+    })
+}
+
+impl Marks {
+    #[inline]
+    fn of(rest: &[u8]) -> Self {
+        let [digits, pairs] =
+            masks(rest, |bytes| [bytes.among(b'0', b'9'), bytes.is(b':') | bytes.is(b'-')]);
+        Self { digits, pairs, more: None }
+    }
+
+    /// Where three separators stand as between pairs of digits.
+    #[inline]
+    const fn row(&self, next: &Self) -> u64 {
+        self.pairs & ahead(self.pairs, next.pairs, 3) & ahead(self.pairs, next.pairs, 6)
+    }
+
+    #[inline]
+    fn more(&mut self, rest: &[u8]) -> More {
+        *self.more.get_or_insert_with(|| {
+            let [colons, dots, parts] = masks(rest, |bytes| {
+                let parts = bytes.among(b'-', b':') | bytes.among(b'(', b')') | bytes.is(b' ');
+                [bytes.is(b':'), bytes.is(b'.'), parts]
+            });
+            More { colons, dots, parts }
+        })
+    }
+}
+
+impl More {
+    /// Where addresses of hardware in fours may begin, or separators stand as in ones of the internet with groups that are no
+    /// pairs.
+    #[inline]
+    fn rows(&self, next: &Self) -> u64 {
+        let group = |by| ahead(self.colons, next.colons, by);
+        let fours = ahead(self.dots, next.dots, 4) & ahead(self.dots, next.dots, 9);
+        fours | self.colons & (group(2) | group(4) | group(5))
+    }
+
+    /// Where two colons stand in a row.
+    #[inline]
+    const fn doubles(&self, next: &Self) -> u64 {
+        self.colons & ahead(self.colons, next.colons, 1)
+    }
+}
+
+/// What an address in hexadecimal digits is made of.
+const fn is_part(byte: u8) -> bool {
+    byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.')
+}
+
+impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
+    #[inline(never)]
+    fn look(&mut self, marks: &mut Marks, next: &mut Marks) {
+        let more = marks.more(self.search.rest(self.at));
+        let behind = next.more(self.search.rest(self.at + BLOCK));
+        let (rows, doubles) = (marks.row(next) | more.rows(&behind), more.doubles(&behind));
+        if rows | doubles != 0 {
+            self.addresses(rows, doubles);
+        }
+        let pairs = marks.digits & ahead(marks.digits, next.digits, 1) & !(marks.digits << 1);
+        places(pairs).for_each(|place| self.head(self.at + place));
+        let blocks = [(marks.digits, more), (next.digits, behind)];
+        self.digits(blocks);
+    }
+
+    #[inline(never)]
+    fn addresses(&mut self, rows: u64, doubles: u64) {
+        for place in places(rows | doubles) {
+            let at = self.at + place;
+            if rows >> place & 1 != 0 {
+                self.address(at, SHORTEST_ADDRESS);
+            }
+            if doubles >> place & 1 != 0 && at >= self.hex_to && self.may_be_address(at) {
+                self.address(at, 0);
+            }
+        }
+    }
+
+    /// Whether the hexadecimal digits around two colons may be an address of the internet: behind it no word goes on, and
+    /// in it there is a decimal digit.
+    fn may_be_address(&self, at: usize) -> bool {
+        let is_part = |byte: &&u8| byte.is_ascii_hexdigit() || **byte == b':';
+        let (before, behind) = self.search.text.split_at_checked(at).unwrap_or_default();
+        let len = behind.iter().take(BEFORE).take_while(is_part).count();
+        if behind.get(len).is_some_and(|byte| is_word(*byte)) {
+            return len == BEFORE;
+        }
+        let before = before.iter().rev().take(BEFORE).take_while(is_part);
+        let part = behind.iter().take(len);
+        len == behind.len() || before.chain(part).any(u8::is_ascii_digit)
+    }
+
+    /// Reports everything that may belong to an address of which a part stands at a place, if it is long enough.
+    fn address(&mut self, at: usize, shortest: usize) {
+        if at < self.hex_to {
+            return;
+        }
+        let before = self.search.text.get(self.hex_to..at).unwrap_or(&[]);
+        let from = at - before.iter().rev().take_while(|byte| is_part(**byte)).count();
+        let behind = self.search.rest(at).iter().take_while(|byte| is_part(**byte)).count();
+        let to = at + behind;
+        if to - from >= shortest {
+            self.hex_to = to;
+            self.number_to = self.number_to.max(to);
+            (from..to).for_each(|place| self.search.hex(place));
+        }
+    }
+
+    /// Notes that an account may begin before its check digits.
+    #[inline]
+    fn head(&mut self, digits: usize) {
+        let is_letter = |at: usize| self.search.text.get(at).is_some_and(u8::is_ascii_alphabetic);
+        if !is_letter(digits.wrapping_sub(1)) || !is_letter(digits.wrapping_sub(2)) {
+            return;
+        }
+        let text = Text::new(self.search.text, false, End::More);
+        if pii::is_head(&text, digits - 2) {
+            self.number_to = self.number_to.max(digits - 2 + MAX_ACCOUNT);
+        }
+    }
+
+    /// Reports the digits that begin in the block, unless they are too few for anything.
+    #[inline]
+    fn digits(&mut self, [(digits, more), (next, behind)]: [(u64, More); 2]) {
+        let done = self.digits_to.saturating_sub(self.at).min(BLOCK) as u32;
+        let mut is_rest = self.is_cut && self.digits_to >= self.at;
+        let mut left = digits & !below(done);
+        while left != 0 {
+            let from = left.trailing_zeros();
+            let len = from_place(from, more.parts, behind.parts).trailing_ones();
+            left &= !below((from + len).min(u64::BITS));
+            let at = self.at + from as usize;
+            self.digits_to = at + len as usize;
+            self.is_cut = len == u64::BITS;
+            is_rest &= below(from) & !below(done) & !more.parts == 0;
+            let is_last = self.is_cut || self.digits_to >= self.search.text.len();
+            let number = || Number {
+                at,
+                len,
+                digits: from_place(from, digits, next),
+                dots: from_place(from, more.dots, behind.dots),
+            };
+            if is_rest
+                || is_last
+                || at < self.number_to
+                // So many bytes are the fewest of anything.
+                || len as usize >= MIN_DIGITS && number().may_be(self.search.text)
+            {
+                (at..self.digits_to).for_each(|place| self.search.digits(place));
+            }
+        }
+    }
+
+    /// Reports what may go on behind the text.
+    fn end(&mut self) {
+        if let Some(last) = self.search.text.len().checked_sub(1) {
+            self.address(last, 0);
+        }
+    }
+}
+
+/// Digits, and what stands between them.
+struct Number {
+    at: usize,
+    len: u32,
+    /// A bit for each of the digits, and for each of the dots, and for what stands behind all this.
+    digits: u64,
+    dots: u64,
+}
+
+impl Number {
+    /// Whether this is anything as far as the count of its digits and dots tells.
+    #[inline]
+    fn may_be(&self, text: &[u8]) -> bool {
+        self.digits_alone(text).count_ones() as usize >= MIN_DIGITS
+            || (self.dots & below(self.len)).count_ones() >= FEW_DOTS
+    }
+
+    /// The digits but for those that touch a word: no number begins or ends in one. The letter of an escaped line break may
+    /// stand before a number, and the sign of an extension behind it.
+    #[inline]
+    fn digits_alone(&self, text: &[u8]) -> u64 {
+        let digits = self.digits & below(self.len);
+        let word = |at: usize| text.get(at).copied().filter(|byte| is_word(*byte));
+        let first = match word(self.at.wrapping_sub(1)) {
+            None | Some(b'n' | b'r' | b't') => 0,
+            Some(_) => digits.trailing_ones(),
+        };
+        let last = match word(self.at + self.len as usize) {
+            None | Some(b'x' | b'X') => 0,
+            Some(_) => (digits << (u64::BITS - self.len)).leading_ones(),
+        };
+        digits & !below(first) & below(self.len - last)
+    }
+}
