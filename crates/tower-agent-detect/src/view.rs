@@ -40,13 +40,30 @@ impl View {
 
     /// Appends a piece that begins at a place of the original.
     pub(crate) fn push(&mut self, piece: &str, at: usize) {
-        for (place, character) in piece.char_indices() {
-            if let Some(seen) = read(character) {
-                let start = at + place;
-                let place = (start as u32, (start + character.len_utf8()) as u32);
-                self.text.push(seen);
-                self.places.extend(std::iter::repeat_n(place, seen.len_utf8()));
-            }
+        let (mut rest, mut at) = (piece, at);
+        while !rest.is_empty() {
+            let plain = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
+            let (plain, others) = rest.split_at_checked(plain).unwrap_or((rest, ""));
+            let start = at as u32;
+            self.text.push_str(plain);
+            self.places.extend((start..start + plain.len() as u32).map(|at| (at, at + 1)));
+            at += plain.len();
+            rest = others.trim_start_matches(|character: char| {
+                let wide = !character.is_ascii();
+                if wide {
+                    self.push_character(character, at);
+                    at += character.len_utf8();
+                }
+                wide
+            });
+        }
+    }
+
+    fn push_character(&mut self, character: char, start: usize) {
+        if let Some(seen) = read(character) {
+            let place = (start as u32, (start + character.len_utf8()) as u32);
+            self.text.push(seen);
+            self.places.extend(std::iter::repeat_n(place, seen.len_utf8()));
         }
     }
 
