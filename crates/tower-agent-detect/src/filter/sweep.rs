@@ -30,6 +30,7 @@ struct Marks {
 
 #[derive(Clone, Copy, Debug)]
 struct More {
+    letters: u64,
     colons: u64,
     dots: u64,
     /// Digits, and what may stand between them.
@@ -126,11 +127,12 @@ impl Marks {
     #[inline]
     fn more(&mut self, rest: &[u8]) -> More {
         *self.more.get_or_insert_with(|| {
-            let [colons, dots, parts] = masks(rest, |bytes| {
+            let [letters, colons, dots, parts] = masks(rest, |bytes| {
+                let letters = bytes.small().among(b'a', b'z');
                 let parts = bytes.among(b'-', b':') | bytes.among(b'(', b')') | bytes.is(b' ');
-                [bytes.is(b':'), bytes.is(b'.'), parts]
+                [letters, bytes.is(b':'), bytes.is(b'.'), parts]
             });
-            More { colons, dots, parts }
+            More { letters, colons, dots, parts }
         })
     }
 }
@@ -143,6 +145,15 @@ impl More {
         let group = |by| ahead(self.colons, next.colons, by);
         let fours = ahead(self.dots, next.dots, 4) & ahead(self.dots, next.dots, 9);
         fours | self.colons & (group(2) | group(4) | group(5))
+    }
+
+    /// Where as many digits and separators stand in a row as the shortest number has.
+    #[inline]
+    const fn long(&self, next: &Self) -> u64 {
+        let parts = self.parts as u128 | (next.parts as u128) << u64::BITS;
+        let two = parts & parts >> 1;
+        let four = two & two >> 2;
+        (four & four >> (MIN_DIGITS - 4)) as u64
     }
 
     /// Where two colons stand in a row.
@@ -166,8 +177,9 @@ impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
         if rows | doubles != 0 {
             self.addresses(rows, doubles);
         }
-        let pairs = marks.digits & ahead(marks.digits, next.digits, 1) & !(marks.digits << 1);
-        places(pairs).for_each(|place| self.head(self.at + place));
+        let digits = |by| ahead(marks.digits, next.digits, by);
+        let heads = more.letters & ahead(more.letters, behind.letters, 1) & digits(2) & digits(3);
+        places(heads).for_each(|place| self.head(self.at + place));
         let blocks = [(marks.digits, more), (next.digits, behind)];
         self.digits(blocks);
     }
@@ -215,16 +227,10 @@ impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
         }
     }
 
-    /// Notes that an account may begin before its check digits.
-    #[inline]
-    fn head(&mut self, digits: usize) {
-        let is_letter = |at: usize| self.search.text.get(at).is_some_and(u8::is_ascii_alphabetic);
-        if !is_letter(digits.wrapping_sub(1)) || !is_letter(digits.wrapping_sub(2)) {
-            return;
-        }
-        let text = Text::new(self.search.text, false, End::More);
-        if pii::is_head(&text, digits - 2) {
-            self.number_to = self.number_to.max(digits - 2 + MAX_ACCOUNT);
+    /// Notes that an account may begin at a place.
+    fn head(&mut self, at: usize) {
+        if pii::is_head(&Text::new(self.search.text, false, End::More), at) {
+            self.number_to = self.number_to.max(at + MAX_ACCOUNT);
         }
     }
 
@@ -233,7 +239,10 @@ impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
     fn digits(&mut self, [(digits, more), (next, behind)]: [(u64, More); 2]) {
         let done = self.digits_to.saturating_sub(self.at).min(BLOCK) as u32;
         let mut is_rest = self.is_cut && self.digits_to >= self.at;
-        let mut left = digits & !below(done);
+        let may_be_any =
+            is_rest || self.at < self.number_to || self.at + 2 * BLOCK >= self.search.text.len();
+        let long = if may_be_any { u64::MAX } else { more.long(&behind) };
+        let mut left = digits & long & !below(done);
         while left != 0 {
             let from = left.trailing_zeros();
             let len = from_place(from, more.parts, behind.parts).trailing_ones();
