@@ -90,6 +90,7 @@
 //! is the alphabet's.
 
 mod agent;
+mod ask;
 mod builder;
 mod caller;
 pub(crate) mod calls;
@@ -111,6 +112,7 @@ pub use self::{
     handler::McpServer,
     http::{http_config, http_service},
     identity::Identity,
+    log::{LogLevel, SharedLogLevel},
     progress::Progress,
     serve::{Serve, serve, serve_stdio},
 };

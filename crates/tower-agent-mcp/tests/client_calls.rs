@@ -6,7 +6,7 @@ mod client_support;
 use client_support::{connect, connect_with, door, tool};
 use serde_json::json;
 use tower::ServiceExt;
-use tower_agent::ToolSet;
+use tower_agent::{RedactLayer, ToolSet};
 use tower_agent_core::{Content, Json, Outcome, ToolCall};
 use tower_agent_mcp::client::{Answers, McpClient, RequestMeta, Status};
 
@@ -142,6 +142,34 @@ async fn a_question_of_the_server_suspends_the_call_until_it_is_answered() {
     };
     let (output, ()) = tokio::join!(client.oneshot(again), serve);
     assert_eq!(output.unwrap().outcome, Outcome::Success);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_state_of_a_question_survives_a_layer_that_masks_the_question() {
+    const STATE: &str = "token=ghp_a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6";
+    let (client, mut server, _door) =
+        connect_with(json!([tool("book")]), |builder| builder.input(true)).await;
+    let tools = ToolSet::from_service(client.tools(), client.clone()).unwrap();
+    let tools = ToolSet::builder().tools(&tools).layer(RedactLayer::secrets()).build().unwrap();
+    let serve = async {
+        let call = server.expect("tools/call").await;
+        let asked = json!({"resultType": "input_required", "requestState": STATE});
+        server.answer(&call, asked).await;
+    };
+    let call = ToolCall::new("book", "{}");
+    let (output, ()) = tokio::join!(tools.clone().oneshot(call.clone()), serve);
+    let Outcome::Suspended(suspension) = output.unwrap().outcome else { panic!("not suspended") };
+    assert!(!suspension.request.as_ref().unwrap().as_str().contains(STATE));
+
+    let mut again = call;
+    again.ctx.extensions.insert(Answers::new(&suspension, "{}").unwrap());
+    let serve = async {
+        let call = server.expect("tools/call").await;
+        assert_eq!(call["params"]["requestState"], STATE);
+        server.answer(&call, json!({"content": []})).await;
+    };
+    let (output, ()) = tokio::join!(tools.oneshot(again), serve);
+    output.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -71,6 +71,12 @@ impl<'a> Fields<'a> {
         self.0.retain(|(name, _)| names.contains(&&**name));
     }
 
+    /// The names and the text of all fields.
+    #[cfg(feature = "client")]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, raw)| (&**name, &**raw))
+    }
+
     /// Whether there are no other fields than these.
     pub(crate) fn are_among(&self, names: &[&str]) -> bool {
         self.0.iter().all(|(name, _)| names.contains(&&**name))

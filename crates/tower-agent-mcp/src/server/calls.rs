@@ -12,7 +12,7 @@ use tower_agent_core::{
 };
 use uuid::Uuid;
 
-use super::{Caller, gate::Gate, identity::Identify};
+use super::{Caller, ask, gate::Gate, identity::Identify};
 
 /// The most calls at a time, unless the host sets another number.
 pub(crate) const MAX_CALLS: usize = 64;
@@ -39,14 +39,17 @@ impl Calls {
         call.spec = spec;
         let token = context.ct.child_token();
         let _cancels_on_drop = token.clone().drop_guard();
-        let caller = Caller::new(context, Some(request));
-        tokio::select! {
+        let peer = context.peer.clone();
+        let (caller, mut abandoned) = Caller::new(context, Some(request));
+        let result = tokio::select! {
             biased;
             () = token.cancelled() => Err(cancelled()),
-            answer = self.answer(call, caller.clone(), token.clone()) => {
-                Ok(Answer { caller, result: answer })
-            }
-        }
+            answer = self.answer(call, caller.clone(), token.clone()) => Ok(answer),
+            () = ask::take_back(&peer, &mut abandoned) => Err(cancelled()),
+        };
+        // What was asked for a call that is over is void.
+        ask::take_back_rest(&peer, &mut abandoned).await;
+        Ok(Answer { caller, result: result? })
     }
 
     async fn answer(
@@ -74,7 +77,7 @@ impl Calls {
     ) -> Result<Tools, ErrorData> {
         let token = context.ct.child_token();
         let _cancels_on_drop = token.clone().drop_guard();
-        let caller = Caller::new(context, None);
+        let (caller, _) = Caller::new(context, None);
         let Ok(ctx) = self.context(caller, token.clone()) else {
             return Ok(Tools::new());
         };
