@@ -55,6 +55,37 @@ async fn a_server_of_the_newer_generation_needs_no_handshake() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_knows_the_newer_greeting_and_older_versions_alone_gets_the_older_one() {
+    let (streams, mut doorway) = door();
+    let serve = async {
+        let mut server = doorway.recv().await.unwrap();
+        let discover = server.expect("server/discover").await;
+        let result = json!({
+            "resultType": "complete",
+            "supportedVersions": ["2025-11-25"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "fake", "version": "2.0.0"},
+            "ttlMs": 0,
+            "cacheScope": "private",
+        });
+        server.answer(&discover, result).await;
+        let mut server = doorway.recv().await.unwrap();
+        let initialize = server.expect("initialize").await;
+        let result = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "fake", "version": "2.0.0"},
+        });
+        server.answer(&initialize, result).await;
+        server.expect("notifications/initialized").await;
+        server.list(json!([tool("now")])).await;
+        server
+    };
+    let (client, _server) = tokio::join!(McpClient::builder("fake", streams).connect(), serve);
+    assert_eq!(&*client.unwrap().snapshot().server.unwrap().protocol, "2025-11-25");
+}
+
+#[tokio::test(start_paused = true)]
 async fn arguments_reach_the_server_byte_for_byte() {
     let (client, mut server, _door) = connect(json!([tool("add")])).await;
     let arguments = r#"{"z": 123456789012345678901234567890, "a": 1.0, "a": 2}"#;

@@ -90,7 +90,7 @@ async fn last_words(stderr: Option<Stderr>) -> Option<String> {
     stderr?.last_words().await
 }
 
-/// Tries the newer generation first; a server that hangs up at its greeting gets the older one on a new connection.
+/// Tries the newer generation first; a server that does not take its greeting gets the older one on a new connection.
 async fn greet(shared: &Shared) -> Result<Session, Error> {
     let (first, second) = match shared.options.protocol {
         Protocol::Auto => (auto(), Some(ClientLifecycleMode::Initialize)),
@@ -101,7 +101,7 @@ async fn greet(shared: &Shared) -> Result<Session, Error> {
         }
     };
     let result = match (start(shared, first).await, second) {
-        (Err(failed), Some(older)) if failed.is_hang_up() => start(shared, older).await,
+        (Err(failed), Some(older)) if failed.wants_older() => start(shared, older).await,
         (result, _) => result,
     };
     result.map_err(|failed| failed.into_error(&shared.name))
@@ -120,8 +120,14 @@ enum Start {
 }
 
 impl Start {
-    fn is_hang_up(&self) -> bool {
-        matches!(self, Self::Greet(fault, _) if matches!(**fault, ClientInitializeError::ConnectionClosed(_)))
+    /// Whether the server may take the older greeting: it hung up, or knows the newer one and speaks older versions alone.
+    fn wants_older(&self) -> bool {
+        let Self::Greet(fault, _) = self else { return false };
+        matches!(
+            **fault,
+            ClientInitializeError::ConnectionClosed(_)
+                | ClientInitializeError::NoCompatibleProtocolVersion { .. }
+        )
     }
 
     fn into_error(self, server: &str) -> Error {
