@@ -18,7 +18,7 @@ use tokio::{
         watch,
     },
     task::spawn_blocking,
-    time::timeout,
+    time::{interval, timeout},
 };
 use tower_agent::{BoxError, Error, ErrorKind, Str, Tools};
 use tower_agent_mcp::{
@@ -46,6 +46,9 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// How long to wait before a server that never answered is tried again; each further wait is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// How often calls are looked for whose clients never came back.
+const SWEEP: Duration = Duration::from_secs(10);
 
 type Attempts = FuturesUnordered<Pin<Box<dyn Future<Output = Attempt> + Send>>>;
 
@@ -111,8 +114,13 @@ impl Keeper {
 
     /// Follows the file and the servers, for ever.
     pub(crate) async fn keep(&mut self) -> Infallible {
+        let mut sweeps = interval(SWEEP);
         loop {
             tokio::select! {
+                _ = sweeps.tick() => {
+                    self.plan.held.sweep();
+                    continue;
+                }
                 Some(attempt) = self.attempts.next() => self.settle(attempt),
                 log = changed(&mut self.links) => if let Some(log) = log {
                     self.pass_on(log).await;
@@ -172,7 +180,8 @@ impl Keeper {
                 })
             }
         };
-        Ok(Plan { config, metrics: self.plan.metrics.clone(), audit })
+        let (metrics, held) = (self.plan.metrics.clone(), self.plan.held.clone());
+        Ok(Plan { config, metrics, audit, held })
     }
 
     /// Begins to connect to the servers for which there is no client as the file has it.

@@ -34,6 +34,7 @@ use crate::{
     config::{Config, ConfigError},
     http::Guard,
     keeper::Keeper,
+    relay::Held,
     stacks::Plan,
     watch::Watch,
 };
@@ -74,7 +75,7 @@ async fn run(options: Options) -> Result<ExitCode, BoxError> {
         Some(settings) => Some(Audit::nowhere(settings)),
         None => None,
     };
-    let plan = Plan { config, metrics: MetricsLayer::new(), audit };
+    let plan = Plan { config, metrics: MetricsLayer::new(), audit, held: Held::default() };
     let mut out = io::stdout();
     match options.task {
         Task::Stdio => stdio(plan, watch).await?,

@@ -1,18 +1,25 @@
 //! Passes on what a server says and asks beside its results: to the client whose call it belongs to.
-#![expect(deprecated, reason = "log messages are gone from later versions of the protocol")]
 
-use std::pin::pin;
+mod asks;
+mod held;
+mod log;
 
-use rmcp::model::{ClientCapabilities, LoggingMessageNotificationParam, ProtocolVersion};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 use tower_agent::{
-    Effect, Error, ErrorKind, Json, Operation, Outcome, RedactLayer, Str, ToolCall, ToolOutput,
+    Context, Effect, Error, ErrorKind, Json, Operation, Outcome, RedactLayer, Run, Str, ToolCall,
+    ToolOutput,
 };
 use tower_agent_mcp::{
-    client::{Answers, Ask, Asking, Log, McpClient, OnLog, OnProgress, Progress, Question},
+    client::{Answers, Ask, Log, McpClient, OnLog, OnProgress, Progress},
     server::Caller,
+};
+
+pub(crate) use self::{asks::ask, held::Held, log::message};
+use self::{
+    asks::{Desk, asking, is_newer, withheld},
+    held::{Asked, Gone, Open},
 };
 
 use crate::{
@@ -31,42 +38,109 @@ pub(crate) struct Relay {
     /// What masks the results of the tool.
     pub(crate) redact: Option<RedactLayer>,
     pub(crate) masks: Masks,
+    pub(crate) held: Held,
 }
 
+/// What a server says in the middle of a call.
 enum Said {
     Progress(Progress),
     Log(Log),
+    Asked(Asked),
+}
+
+/// The context of a call that goes on when the request that began it has its answer. Dropping the call still ends it.
+fn lasting(ctx: &Context) -> Context {
+    let run = ctx.run();
+    let mut builder = Run::builder(run.id().clone());
+    if let Some(session) = run.session() {
+        builder = builder.session(session.clone());
+    }
+    if let Some(user) = run.user() {
+        builder = builder.user(user.clone());
+    }
+    if let Some(tenant) = run.tenant() {
+        builder = builder.tenant(tenant.clone());
+    }
+    let mut lasting = builder.build();
+    lasting.extensions = ctx.extensions.clone();
+    lasting
+}
+
+fn gone() -> Error {
+    let text = "The call that waited for this answer is over. It may have taken effect; call again to begin anew.";
+    let what = "a client answers what a call asked that is over";
+    Error::new(ErrorKind::InvalidArguments, what).with_effect(Effect::Unknown).with_model_text(text)
 }
 
 impl Relay {
     /// Calls a tool. What the server says meanwhile reaches the client before the result does.
-    pub(crate) async fn call(self, mut call: ToolCall) -> Result<ToolOutput, Error> {
+    pub(crate) async fn call(self, call: ToolCall) -> Result<ToolOutput, Error> {
         let Some(caller) = Caller::of(&call.ctx).cloned() else {
             return self.client.oneshot(call).await;
         };
-        match self.answers(&caller) {
-            Ok(answers) => drop(answers.map(|answers| call.ctx.extensions.insert(answers))),
-            Err(error) => return Ok(call.failed(&error)),
+        let tool = (self.client.name().clone(), call.name.clone());
+        let open = match self.held.resume(&caller, &tool, &self.masks) {
+            Ok(Some(open)) => open,
+            Ok(None) => match self.begin(call.clone(), tool, &caller) {
+                Ok(open) => open,
+                Err(error) => return Ok(call.failed(&error)),
+            },
+            Err(Gone) => return Ok(call.failed(&gone())),
+        };
+        self.drive(open, &caller).await
+    }
+
+    fn begin(&self, mut call: ToolCall, tool: (Str, Str), caller: &Caller) -> Result<Open, Error> {
+        if let Some(answers) = self.answers(caller)? {
+            call.ctx.extensions.insert(answers);
         }
         call.ctx.extensions.insert(self.masks.clone());
-        call.ctx.extensions.insert(asking(&caller, &self.pass_on));
-        let mut said = self.listen(&caller, &mut call);
-        let mut answer = pin!(self.client.clone().oneshot(call));
+        call.ctx.extensions.insert(asking(caller, &self.pass_on));
+        let (sender, said) = mpsc::channel(WAITING);
+        self.listen(caller, &mut call, &sender);
+        if is_newer(caller) {
+            call.ctx = lasting(&call.ctx);
+            call.ctx.extensions.insert(Desk(sender));
+        }
+        Ok(Open { tool, answer: Box::pin(self.client.clone().oneshot(call)), said })
+    }
+
+    async fn drive(self, mut open: Open, caller: &Caller) -> Result<ToolOutput, Error> {
         let result = loop {
             tokio::select! {
-                Some(said) = said.recv() => self.say(&caller, said).await,
-                result = &mut answer => break result,
+                Some(said) = open.said.recv() => {
+                    if let Some(asked) = self.say(caller, said).await {
+                        return self.hold(open, asked, caller).await;
+                    }
+                }
+                result = &mut open.answer => break result,
             }
         };
         // What came together with the answer comes before it.
-        while let Ok(said) = said.try_recv() {
-            self.say(&caller, said).await;
+        while let Ok(said) = open.said.try_recv() {
+            self.say(caller, said).await;
         }
         result.and_then(|output| self.asked(output))
     }
 
-    fn listen(&self, caller: &Caller, call: &mut ToolCall) -> mpsc::Receiver<Said> {
-        let (sender, said) = mpsc::channel(WAITING);
+    /// Keeps a call until its client comes back with answers to all that is asked by now.
+    async fn hold(
+        self,
+        mut open: Open,
+        first: Asked,
+        caller: &Caller,
+    ) -> Result<ToolOutput, Error> {
+        let mut asked = vec![first];
+        while let Ok(said) = open.said.try_recv() {
+            asked.extend(self.say(caller, said).await);
+        }
+        self.held.keep(open, asked).ok_or_else(|| {
+            let what = "too many calls wait for their clients";
+            Error::new(ErrorKind::Overloaded, what).with_effect(Effect::Unknown)
+        })
+    }
+
+    fn listen(&self, caller: &Caller, call: &mut ToolCall, sender: &mpsc::Sender<Said>) {
         if caller.progress().is_wanted() {
             let sender = sender.clone();
             let hear = move |report: &Progress| {
@@ -75,7 +149,7 @@ impl Relay {
             call.ctx.extensions.insert(OnProgress::new(hear));
         }
         if self.pass_on.logs {
-            let level = caller.log_level();
+            let (sender, level) = (sender.clone(), caller.log_level());
             // What belongs to a call is nobody else's, even if this client does not want to hear it.
             let hear = OnLog::new(move |log| {
                 if level.is_some_and(|level| level as u8 <= log.severity() as u8) {
@@ -87,12 +161,12 @@ impl Relay {
                 None => hear,
             });
         }
-        said
     }
 
-    /// What is said in words is masked as the result is.
-    async fn say(&self, caller: &Caller, said: Said) {
+    /// What is said in words is masked as the result is; what is asked is handed back.
+    async fn say(&self, caller: &Caller, said: Said) -> Option<Asked> {
         match said {
+            Said::Asked(asked) => return Some(asked),
             Said::Progress(report) => {
                 let text = report.message.and_then(|message| match &self.redact {
                     Some(redact) => Some(scrub(redact, ToolOutput::text(message))?.joined_text()),
@@ -106,6 +180,7 @@ impl Relay {
                 }
             }
         }
+        None
     }
 
     /// What a client sends back with a call that asked it something.
@@ -146,57 +221,4 @@ impl Relay {
             self.pass_on.asks.iter().any(is_that)
         })
     }
-}
-
-/// A line of a server's log as clients see it: named after the server, and masked. Nothing of it is left where masking fails.
-pub(crate) fn message(
-    server: &Str,
-    masks: &Masks,
-    log: &Log,
-) -> Option<LoggingMessageNotificationParam> {
-    let level = log.severity();
-    let json = Json::from_value(json!({ "logger": log.logger, "data": log.data.value().ok()? }));
-    let masked = masks.outward(json)?;
-    let masked = masked.value().ok()?;
-    let logger = match masked.get("logger").and_then(Value::as_str) {
-        Some(logger) => format!("{server}/{logger}"),
-        None => server.to_string(),
-    };
-    let message = LoggingMessageNotificationParam::new(level, masked.get("data")?.clone());
-    Some(message.with_logger(logger))
-}
-
-/// A client of the newer protocol is asked by results, one of an older in the middle of its call; each only what it takes and the
-/// file allows.
-fn asking(caller: &Caller, pass_on: &PassOn) -> Asking {
-    let takes = caller.capabilities().unwrap_or_default();
-    let may = |ask| pass_on.asks.contains(&ask);
-    let mut capabilities = ClientCapabilities::default();
-    capabilities.elicitation = takes.elicitation.filter(|_| may(Ask::Elicitation));
-    capabilities.sampling = takes.sampling.filter(|_| may(Ask::Sampling));
-    capabilities.roots = takes.roots.filter(|_| may(Ask::Roots));
-    let capabilities = Json::from_serialize(&capabilities).unwrap_or_else(|_| Json::object());
-    let is_newer = caller
-        .protocol_version()
-        .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-    if is_newer { Asking::suspended(capabilities) } else { Asking::answered(capabilities) }
-}
-
-/// Asks the client of the call that a question belongs to.
-pub(crate) async fn ask(question: Question) -> Result<Json, Error> {
-    let extensions = &question.ctx.extensions;
-    let (Some(caller), Some(masks)) = (Caller::of(&question.ctx), extensions.get::<Masks>()) else {
-        return Err(Error::new(ErrorKind::NotFound, "there is no client to ask"));
-    };
-    let params = masks.outward(question.params.clone()).ok_or_else(withheld)?;
-    let answer = caller.ask(question.ask.method(), &params).await?;
-    masks.inward(answer).ok_or_else(withheld)
-}
-
-fn withheld() -> Error {
-    let what = "a question or its answer has something confidential in it";
-    Error::new(ErrorKind::InvalidArguments, what)
-        .with_layer("redact")
-        .with_effect(Effect::NotStarted)
-        .with_model_text("It was withheld, as it has something confidential in it.")
 }

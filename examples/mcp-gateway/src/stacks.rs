@@ -14,7 +14,7 @@ use crate::{
     audit::Audit,
     config::{Config, Globs, Layers, Server},
     masks::Masks,
-    relay::Relay,
+    relay::{Held, Relay},
 };
 
 /// What stacks are built by.
@@ -23,6 +23,7 @@ pub(crate) struct Plan {
     pub(crate) config: Config,
     pub(crate) metrics: MetricsLayer,
     pub(crate) audit: Option<Audit>,
+    pub(crate) held: Held,
 }
 
 /// A tool of a server.
@@ -123,6 +124,7 @@ impl Plan {
             pass_on: tool.server.connection.pass_on.clone(),
             redact: redaction(settings),
             masks: tool.masks.clone(),
+            held: self.held.clone(),
         }
     }
 

@@ -4,8 +4,9 @@
 
 mod support;
 
+use rmcp::model::CallToolResponse;
 use serde_json::{Value, json};
-use support::{ANSWER, Folder, Gateway, Listener, PATIENCE, sessions, stateless, text};
+use support::{ANSWER, Folder, Gateway, Listener, PATIENCE, call, sessions, stateless, text};
 use tokio::time::timeout;
 
 const TOKEN: &str = "ghp_a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6";
@@ -34,8 +35,8 @@ async fn what_a_server_asks_reaches_the_client_that_calls_and_the_answer_reaches
         ),
         ("roots/list", json!({"roots": [{"uri": "file:///here"}]})),
     ];
-    for (is_old, generation, state) in
-        [(true, sessions(), ""), (false, sessions(), "state"), (false, stateless(), "state")]
+    for (is_old, generation) in
+        [(true, sessions()), (true, stateless()), (false, sessions()), (false, stateless())]
     {
         let folder = Folder::new(&config(is_old, ""));
         let listener = Listener::who_takes(everything());
@@ -47,7 +48,7 @@ async fn what_a_server_asks_reaches_the_client_that_calls_and_the_answer_reaches
             let expected = expected.to_string().replace(ANSWER, "[REDACTED:github-pat]");
             let expected: Value = serde_json::from_str(&expected).unwrap();
             assert_eq!(serde_json::from_str::<Value>(json).unwrap(), expected, "{method} {said}");
-            assert_eq!(said.starts_with("state"), !state.is_empty(), "{said}");
+            assert_eq!(said.starts_with("state"), !is_old, "{said}");
         }
         let asked = serde_json::to_string(&*listener.asked.lock().unwrap()).unwrap();
         assert_eq!(asked.matches("[REDACTED:github-pat]").count(), 2, "{asked}");
@@ -76,6 +77,8 @@ async fn a_client_is_not_asked_what_it_does_not_take() {
     let table = [
         (true, sessions(), everything(), "pass_on = [\"roots\"]"),
         (true, sessions(), json!({"roots": {}}), ""),
+        (true, stateless(), json!({"roots": {}}), ""),
+        (true, stateless(), everything(), "pass_on = [\"roots\"]"),
         (false, sessions(), json!({"roots": {}}), ""),
         (false, stateless(), json!({"roots": {}}), ""),
         (false, stateless(), everything(), "pass_on = [\"roots\"]"),
@@ -109,7 +112,9 @@ async fn a_question_is_taken_back_when_its_call_has_taken_too_long() {
 #[tokio::test]
 async fn a_confidential_answer_is_withheld_where_confidential_arguments_are() {
     let keys = "redact = { set = \"secrets\", arguments = \"block\" }";
-    for (is_old, generation) in [(true, sessions()), (false, sessions()), (false, stateless())] {
+    for (is_old, generation) in
+        [(true, sessions()), (true, stateless()), (false, sessions()), (false, stateless())]
+    {
         let folder = Folder::new(&config(is_old, keys));
         let listener = Listener::who_takes(everything());
         let gateway = Gateway::start_for(&folder, listener.clone(), generation).await;
@@ -117,5 +122,35 @@ async fn a_confidential_answer_is_withheld_where_confidential_arguments_are() {
         assert_eq!(listener.asked.lock().unwrap().len(), 1);
         assert!(!said.contains("accept") && !said.contains("f6E5"), "{said}");
         assert!(asks(&gateway, "roots/list").await.contains("file:///here"));
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_a_newer_client_is_gone_on_with_once_and_as_itself() {
+    let folder = Folder::new(&config(true, ""));
+    let listener = Listener::who_takes(everything());
+    let gateway = Gateway::start_for(&folder, listener, stateless()).await;
+    let ask = call("ask", json!({"method": "elicitation/create"}));
+    let response = gateway.client.call_tool_once(ask.clone()).await.unwrap();
+    let CallToolResponse::InputRequired(asked) = response else { panic!("{response:?}") };
+    let state = asked.request_state.unwrap();
+    let [name] = &asked.input_requests.unwrap().into_keys().collect::<Vec<_>>()[..] else {
+        panic!("one question")
+    };
+    let with = |tool: &str, state: &str| {
+        let mut again = call(tool, ask.arguments.clone().unwrap().into());
+        again.request_state = Some(state.to_owned());
+        again.input_responses = Some([(name.clone(), json!({"action": "cancel"}))].into());
+        again
+    };
+    let gone = "The call that waited for this answer is over.";
+    for (tool, state, expected) in [
+        ("echo", state.as_str(), gone),
+        ("ask", "mcp-gateway/held/made-up", gone),
+        ("ask", state.as_str(), r#"{"action":"cancel"}"#),
+        ("ask", state.as_str(), gone),
+    ] {
+        let said = text(&gateway.client.call_tool(with(tool, state)).await.unwrap());
+        assert!(said.contains(expected), "{tool} {state}: {said}");
     }
 }

@@ -149,6 +149,13 @@ impl Caller {
         log::floor(&self.0.context)
     }
 
+    /// Whether the client says that it takes a question of a method of the protocol with these parameters, in whatever way.
+    #[must_use]
+    pub fn takes(&self, method: &str, params: &Json) -> bool {
+        let client = self.capabilities().unwrap_or_default();
+        params.value().is_ok_and(|params| ask::takes(&client, method, params))
+    }
+
     /// Asks the client in the middle of the call, with a method and parameters of the protocol (`elicitation/create`,
     /// `sampling/createMessage`, `roots/list`), and returns its answer. When the future is dropped before, the client is told that
     /// the question is void.
