@@ -66,8 +66,8 @@
 //!
 //! Each call is a run of its own: its [`Context`](tower_agent_core::Context) has the user and the tenant that the host
 //! found out, the session, a cancellation token, and in its extensions the [`Caller`], which leads to the client, to
-//! `_meta`, to the head of the HTTP request, and back: by [`Progress`], by [log messages](Caller::log), or by rmcp's own
-//! peer.
+//! `_meta`, to the head of the HTTP request, and back: by [`Progress`], by [log messages](Caller::log), by
+//! [questions](Caller::ask), or by rmcp's own peer.
 //!
 //! # What a client reads
 //!
