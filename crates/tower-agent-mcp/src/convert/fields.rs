@@ -57,6 +57,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Adds the fields of names that are not there yet.
+    #[cfg(feature = "client")]
     pub(crate) fn add(&mut self, more: &Fields<'_>) {
         for (name, raw) in &more.0 {
             if !self.0.iter().any(|(known, _)| known == name) {

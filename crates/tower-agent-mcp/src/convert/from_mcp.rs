@@ -116,6 +116,7 @@ fn complete(mut fields: Fields<'_>) -> Result<ToolOutput, Flaw> {
 }
 
 /// The state of a server that asks, as it is to be sent back: in the extensions of an output, where no layer changes it.
+#[cfg(feature = "server")]
 #[derive(Debug)]
 pub(crate) struct State(pub(crate) Str);
 
@@ -134,6 +135,7 @@ fn waiting(json: &Json, mut fields: Fields<'_>, kind: &'static str) -> ToolOutpu
     };
     let mut output = ToolOutput::text(text);
     output.meta = fields.take_json("_meta");
+    #[cfg(feature = "server")]
     if kind == "input_required" && !id.is_empty() {
         output.extensions.insert(State(id.clone()));
     }
@@ -141,6 +143,7 @@ fn waiting(json: &Json, mut fields: Fields<'_>, kind: &'static str) -> ToolOutpu
 }
 
 /// What a server wants back with the answers to its questions.
+#[cfg(feature = "client")]
 pub(crate) fn request_state(result: &Json) -> Option<Json> {
     Fields::parse(result.as_str())?.take_json("requestState")
 }
