@@ -124,6 +124,8 @@ impl Keeper {
                 Some(attempt) = self.attempts.next() => self.settle(attempt),
                 log = changed(&mut self.links) => if let Some(log) = log {
                     self.pass_on(log).await;
+                    // A server that never stops talking lets others have a word.
+                    self.links.rotate_left(1);
                     continue;
                 },
                 () = self.watch.changed() => self.reload().await,

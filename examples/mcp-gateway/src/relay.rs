@@ -207,7 +207,7 @@ impl Relay {
                 let what = format!("server `{}` asks what it may not", self.client.name());
                 return Err(Error::new(ErrorKind::Protocol, what).with_effect(Effect::Unknown));
             }
-            suspension.request = self.masks.outward(request);
+            suspension.request = Some(self.masks.outward(request).ok_or_else(withheld)?);
         }
         Ok(output)
     }
