@@ -6,18 +6,21 @@
 use std::{error::Error, io::Write, time::Duration};
 
 use axum::Router;
-use rmcp::model::{CreateMessageRequestParams, ElicitRequestParams, LoggingLevel};
+use rmcp::model::{LoggingLevel, ProtocolVersion};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, time::sleep};
 use tower::ServiceBuilder;
 use tower_agent::{
-    BoxError, BoxToolService, Content, Media, MediaSource, RawToolFn, ReportErrorsLayer, Resource,
-    Tool, ToolCall, ToolSet, ToolSetBuilder, ToolSpec, TruncateLayer,
+    BoxError, BoxToolService, Content, Json, Media, MediaSource, RawToolFn, ReportErrorsLayer,
+    Resource, Suspension, Tool, ToolCall, ToolOutput, ToolSet, ToolSetBuilder, ToolSpec,
+    TruncateLayer,
 };
 use tower_agent_mcp::server::{Caller, McpServer, Progress, http_config, http_service};
 
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+/// The name of the answer to the one question that is asked at a time.
+const ANSWER: &str = "answer";
 const PAUSE: Duration = Duration::from_millis(50);
 
 #[tokio::main(flavor = "current_thread")]
@@ -127,25 +130,46 @@ async fn progress(call: ToolCall) -> &'static str {
     "done"
 }
 
-async fn sample(call: ToolCall) -> Result<String, BoxError> {
+async fn sample(call: ToolCall) -> Result<ToolOutput, BoxError> {
     let prompt = argument(&call, "prompt")?;
-    let request: CreateMessageRequestParams = serde_json::from_value(json!({
+    let request = json!({
         "messages": [{ "role": "user", "content": { "type": "text", "text": prompt } }],
         "maxTokens": 100,
-    }))?;
-    let reply = client(&call)?.peer().create_message(request).await?;
-    Ok(format!("LLM response: {}", json!(reply.message.content)))
+    });
+    ask(&call, "sampling/createMessage", request, |reply| {
+        format!("LLM response: {}", json!(reply.get("content")))
+    })
+    .await
 }
 
-async fn elicit(call: &ToolCall, message: &str, schema: Value) -> Result<String, BoxError> {
-    let request: ElicitRequestParams = serde_json::from_value(json!({
-        "mode": "form",
-        "message": message,
-        "requestedSchema": schema,
-    }))?;
-    let answer = client(call)?.peer().create_elicitation(request).await?;
-    let (action, content) = (json!(answer.action), json!(answer.content));
-    Ok(format!("Elicitation completed: action={action}, content={content}"))
+async fn elicit(call: &ToolCall, message: &str, schema: Value) -> Result<ToolOutput, BoxError> {
+    let request = json!({ "mode": "form", "message": message, "requestedSchema": schema });
+    ask(call, "elicitation/create", request, |answer| {
+        let (action, content) = (json!(answer.get("action")), json!(answer.get("content")));
+        format!("Elicitation completed: action={action}, content={content}")
+    })
+    .await
+}
+
+/// Asks the client and tells what it answers. One of the newer protocol answers with the same call once more, until which this
+/// one waits.
+async fn ask(
+    call: &ToolCall,
+    method: &str,
+    params: Value,
+    tell: impl FnOnce(&Value) -> String,
+) -> Result<ToolOutput, BoxError> {
+    let client = client(call)?;
+    if let Some(answer) = client.input_responses().and_then(|answers| answers.get(ANSWER)) {
+        return Ok(ToolOutput::text(tell(answer)));
+    }
+    if client.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+        let request = json!({ ANSWER: { "method": method, "params": params } });
+        let waits = Suspension::new("conformance", "asked", "The tool asks for input.");
+        return Ok(ToolOutput::default().with_outcome(waits.request(request)));
+    }
+    let answer = client.ask(method, &Json::from_value(params)).await?;
+    Ok(ToolOutput::text(tell(answer.value()?)))
 }
 
 fn defaults() -> Value {

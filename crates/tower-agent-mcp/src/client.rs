@@ -8,13 +8,19 @@ mod endpoint;
 mod events;
 mod exchange;
 mod fault;
+mod host;
 mod http;
+mod level;
 mod lines;
 mod list;
 mod names;
+mod open;
 mod options;
+mod pending;
+mod questions;
 mod raw;
 mod raw_http;
+mod rounds;
 mod servers;
 mod service;
 mod session;
@@ -30,9 +36,10 @@ pub use self::{
     builder::Builder,
     child::Child,
     endpoint::{Endpoint, Streams},
-    events::{Log, OnProgress, Progress, ServerEvent},
+    events::{Log, OnLog, OnProgress, Progress, ServerEvent},
     http::Http,
     options::{Backoff, Limits, Protocol},
+    questions::{Ask, Asking, Question},
     servers::{Servers, ServersFuture},
     service::{McpClient, ResponseFuture},
     snapshot::{Refused, ServerInfo, Snapshot, Status},

@@ -66,8 +66,8 @@
 //!
 //! Each call is a run of its own: its [`Context`](tower_agent_core::Context) has the user and the tenant that the host
 //! found out, the session, a cancellation token, and in its extensions the [`Caller`], which leads to the client, to
-//! `_meta`, to the head of the HTTP request, and back: by [`Progress`], by [log messages](Caller::log), or by rmcp's own
-//! peer.
+//! `_meta`, to the head of the HTTP request, and back: by [`Progress`], by [log messages](Caller::log), by
+//! [questions](Caller::ask), or by rmcp's own peer.
 //!
 //! # What a client reads
 //!
@@ -86,13 +86,16 @@
 //! # Limits
 //!
 //! [64 calls](McpServerBuilder::max_calls) at a time. A message has at most 16 MiB over pipes, where a longer one is dropped, and 4 MiB
-//! over HTTP, where it is refused. rmcp holds JSON as values: integers that fit into 64 bits stay exact, but key order
-//! is the alphabet's.
+//! over HTTP, where it is refused. Arguments reach the stack as the client wrote them over standard input and output,
+//! [lines](serve_lines) and HTTP, unless a key stands in them twice. Over other transports, and in results, JSON is held as values:
+//! integers that fit into 64 bits stay exact, but key order is the alphabet's.
 
 mod agent;
+mod ask;
 mod builder;
 mod caller;
 pub(crate) mod calls;
+mod copied;
 pub(crate) mod gate;
 mod handler;
 mod http;
@@ -100,6 +103,7 @@ pub(crate) mod identity;
 mod log;
 pub(crate) mod options;
 mod progress;
+mod raw;
 pub(crate) mod respond;
 mod serve;
 pub(crate) mod shelf;
@@ -109,8 +113,9 @@ pub use self::{
     builder::{BuildError, McpServerBuilder},
     caller::Caller,
     handler::McpServer,
-    http::{http_config, http_service},
+    http::{HttpService, http_config, http_service},
     identity::Identity,
+    log::{LogLevel, SharedLogLevel},
     progress::Progress,
-    serve::{Serve, serve, serve_stdio},
+    serve::{Serve, serve, serve_lines, serve_stdio},
 };

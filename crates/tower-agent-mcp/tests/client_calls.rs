@@ -6,7 +6,7 @@ mod client_support;
 use client_support::{connect, connect_with, door, tool};
 use serde_json::json;
 use tower::ServiceExt;
-use tower_agent::ToolSet;
+use tower_agent::{RedactLayer, ToolSet};
 use tower_agent_core::{Content, Json, Outcome, ToolCall};
 use tower_agent_mcp::client::{Answers, McpClient, RequestMeta, Status};
 
@@ -52,6 +52,37 @@ async fn a_server_of_the_newer_generation_needs_no_handshake() {
     server.list(json!([tool("now"), tool("later")])).await;
     changes.changed().await.unwrap();
     assert_eq!(client.tools().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_knows_the_newer_greeting_and_older_versions_alone_gets_the_older_one() {
+    let (streams, mut doorway) = door();
+    let serve = async {
+        let mut server = doorway.recv().await.unwrap();
+        let discover = server.expect("server/discover").await;
+        let result = json!({
+            "resultType": "complete",
+            "supportedVersions": ["2025-11-25"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "fake", "version": "2.0.0"},
+            "ttlMs": 0,
+            "cacheScope": "private",
+        });
+        server.answer(&discover, result).await;
+        let mut server = doorway.recv().await.unwrap();
+        let initialize = server.expect("initialize").await;
+        let result = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "fake", "version": "2.0.0"},
+        });
+        server.answer(&initialize, result).await;
+        server.expect("notifications/initialized").await;
+        server.list(json!([tool("now")])).await;
+        server
+    };
+    let (client, _server) = tokio::join!(McpClient::builder("fake", streams).connect(), serve);
+    assert_eq!(&*client.unwrap().snapshot().server.unwrap().protocol, "2025-11-25");
 }
 
 #[tokio::test(start_paused = true)]
@@ -142,6 +173,34 @@ async fn a_question_of_the_server_suspends_the_call_until_it_is_answered() {
     };
     let (output, ()) = tokio::join!(client.oneshot(again), serve);
     assert_eq!(output.unwrap().outcome, Outcome::Success);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_state_of_a_question_survives_a_layer_that_masks_the_question() {
+    const STATE: &str = "token=ghp_a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6";
+    let (client, mut server, _door) =
+        connect_with(json!([tool("book")]), |builder| builder.input(true)).await;
+    let tools = ToolSet::from_service(client.tools(), client.clone()).unwrap();
+    let tools = ToolSet::builder().tools(&tools).layer(RedactLayer::secrets()).build().unwrap();
+    let serve = async {
+        let call = server.expect("tools/call").await;
+        let asked = json!({"resultType": "input_required", "requestState": STATE});
+        server.answer(&call, asked).await;
+    };
+    let call = ToolCall::new("book", "{}");
+    let (output, ()) = tokio::join!(tools.clone().oneshot(call.clone()), serve);
+    let Outcome::Suspended(suspension) = output.unwrap().outcome else { panic!("not suspended") };
+    assert!(!suspension.request.as_ref().unwrap().as_str().contains(STATE));
+
+    let mut again = call;
+    again.ctx.extensions.insert(Answers::new(&suspension, "{}").unwrap());
+    let serve = async {
+        let call = server.expect("tools/call").await;
+        assert_eq!(call["params"]["requestState"], STATE);
+        server.answer(&call, json!({"content": []})).await;
+    };
+    let (output, ()) = tokio::join!(tools.oneshot(again), serve);
+    output.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,8 +11,10 @@ use rmcp::transport::streamable_http_server::{
 };
 use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 use tower::ServiceExt;
-use tower_agent_core::{Content, ErrorKind, ToolCall};
-use tower_agent_mcp::client::{Backoff, Http, Limits, McpClient, Protocol, ServerEvent, Status};
+use tower_agent_core::{Content, Error, ErrorKind, Json, Run, ToolCall};
+use tower_agent_mcp::client::{
+    Ask, Backoff, Http, Limits, McpClient, Protocol, Question, ServerEvent, Status,
+};
 
 struct Host {
     url: String,
@@ -134,6 +136,41 @@ async fn who_may_not_come_in_is_told_so() {
     let error = McpClient::builder("real", server).connect().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unauthorized, "{error}");
     assert!(!format!("{error:?}").contains("stale"));
+}
+
+#[tokio::test]
+async fn each_question_over_http_is_its_own_callers_whoever_else_calls() {
+    let host = host(false).await;
+    let both = Arc::new(tokio::sync::Barrier::new(2));
+    let service = tower::service_fn(move |question: Question| {
+        let both = Arc::clone(&both);
+        async move {
+            // Neither is answered before both are asked.
+            both.wait().await;
+            let user = question.ctx.run().user().unwrap();
+            let message = question.params.value().unwrap()["message"].clone();
+            let content = serde_json::json!({"user": user, "message": message});
+            let answer = serde_json::json!({"action": "accept", "content": content});
+            Ok::<_, Error>(Json::from_value(answer))
+        }
+    });
+    let client = McpClient::builder("real", Http::new(&*host.url))
+        .protocol(Protocol::Handshake)
+        .answer(Ask::ALL, service)
+        .connect()
+        .await
+        .unwrap();
+    let ask = |user: &str| {
+        let ctx = Run::builder(user.to_owned()).user(user.to_owned()).build();
+        let call = ToolCall::new("ask", format!(r#"{{"message": "for {user}"}}"#));
+        client.clone().oneshot(call.with_context(ctx))
+    };
+    let (ada, ben) = tokio::join!(ask("ada"), ask("ben"));
+    for (user, output) in [("ada", ada), ("ben", ben)] {
+        let content = format!(r#"{{"message":"for {user}","user":"{user}"}}"#);
+        let expected = format!(r#"{{"action":"accept","content":{content}}}"#);
+        assert_eq!(output.unwrap().joined_text(), expected);
+    }
 }
 
 /// A server of 2025-11-25 that sends just these results, as bodies or as streams of events.

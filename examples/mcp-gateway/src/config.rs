@@ -1,6 +1,7 @@
 //! The configuration file.
 
 mod layers;
+mod pass_on;
 mod place;
 mod tables;
 mod values;
@@ -9,6 +10,7 @@ use std::{fmt, fs, path::Path};
 
 pub(crate) use self::{
     layers::Layers,
+    pass_on::PassOn,
     tables::{Audit, Connection, Endpoint, Http, Server, ToolTable},
     values::Globs,
 };

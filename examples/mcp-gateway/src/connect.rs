@@ -1,12 +1,16 @@
 //! From a `[[server]]` to a client.
 
+use tower::service_fn;
 use tower_agent::Error;
 use tower_agent_mcp::{
     client::{self, Child, Http, McpClient},
     pins::Pins,
 };
 
-use crate::config::{Connection, Endpoint};
+use crate::{
+    config::{Connection, Endpoint},
+    relay,
+};
 
 /// What pins changed tools are compared with, made of the path of their file.
 pub(crate) type PinsOf<'a> = &'a (dyn Fn(&std::path::Path) -> Pins + Send + Sync);
@@ -29,6 +33,10 @@ pub(crate) async fn connect(connection: &Connection, pins: PinsOf<'_>) -> Result
     }
     if let Some(path) = &connection.pins {
         client = client.pins(pins(path));
+    }
+    let asks = &connection.pass_on.asks;
+    if !asks.is_empty() {
+        client = client.answer(asks.iter().copied(), service_fn(relay::ask));
     }
     client.connect().await
 }

@@ -12,10 +12,17 @@ use futures_util::{
     future::{join_all, select_all},
     stream::FuturesUnordered,
 };
-use tokio::{sync::watch, task::spawn_blocking, time::timeout};
-use tower_agent::{BoxError, Error, ErrorKind, Tools};
+use tokio::{
+    sync::{
+        broadcast::{self, error::RecvError},
+        watch,
+    },
+    task::spawn_blocking,
+    time::{interval, timeout},
+};
+use tower_agent::{BoxError, Error, ErrorKind, Str, Tools};
 use tower_agent_mcp::{
-    client::{McpClient, Snapshot},
+    client::{Log, McpClient, ServerEvent, Snapshot},
     pins::Pins,
     server::BuildError,
 };
@@ -25,6 +32,8 @@ use crate::{
     config::{self, Config, Connection},
     connect::connect,
     gateway::Gateway,
+    masks::Masks,
+    relay::message,
     stacks::Plan,
     tools::offer,
     watch::Watch,
@@ -37,6 +46,9 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// How long to wait before a server that never answered is tried again; each further wait is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// How often calls are looked for whose clients never came back.
+const SWEEP: Duration = Duration::from_secs(10);
 
 type Attempts = FuturesUnordered<Pin<Box<dyn Future<Output = Attempt> + Send>>>;
 
@@ -52,6 +64,11 @@ struct Link {
     connection: Connection,
     client: McpClient,
     changes: watch::Receiver<Snapshot>,
+    events: broadcast::Receiver<ServerEvent>,
+    /// What masks what it logs.
+    masks: Masks,
+    /// Whether it was told how much to log.
+    is_told: bool,
 }
 
 /// What changes at run time. It works while [`keep`](Self::keep) is polled.
@@ -97,10 +114,20 @@ impl Keeper {
 
     /// Follows the file and the servers, for ever.
     pub(crate) async fn keep(&mut self) -> Infallible {
+        let mut sweeps = interval(SWEEP);
         loop {
             tokio::select! {
+                _ = sweeps.tick() => {
+                    self.plan.held.sweep();
+                    continue;
+                }
                 Some(attempt) = self.attempts.next() => self.settle(attempt),
-                () = changed(&mut self.links) => {}
+                log = changed(&mut self.links) => if let Some(log) = log {
+                    self.pass_on(log).await;
+                    // A server that never stops talking lets others have a word.
+                    self.links.rotate_left(1);
+                    continue;
+                },
                 () = self.watch.changed() => self.reload().await,
             }
             self.rebuild().await;
@@ -112,6 +139,15 @@ impl Keeper {
         let closing = join_all(self.links.iter().map(|link| link.client.close()));
         if timeout(FAREWELL, closing).await.is_err() {
             tracing::warn!("a server takes long to end and is killed");
+        }
+    }
+
+    /// Tells clients what a server logs outside of calls.
+    async fn pass_on(&self, (server, log): (Str, Log)) {
+        let link = self.links.iter().find(|link| *link.client.name() == server);
+        let Some(link) = link.filter(|link| link.connection.pass_on.logs) else { return };
+        if let Some(message) = message(&server, &link.masks, &log) {
+            self.gateway.tell(&message).await;
         }
     }
 
@@ -146,7 +182,8 @@ impl Keeper {
                 })
             }
         };
-        Ok(Plan { config, metrics: self.plan.metrics.clone(), audit })
+        let (metrics, held) = (self.plan.metrics.clone(), self.plan.held.clone());
+        Ok(Plan { config, metrics, audit, held })
     }
 
     /// Begins to connect to the servers for which there is no client as the file has it.
@@ -166,8 +203,7 @@ impl Keeper {
         match result {
             Ok(client) => {
                 self.links.retain(|link| link.connection.name != connection.name);
-                let changes = client.changes();
-                self.links.push(Link { connection, client, changes });
+                self.links.push(Link::new(connection, client));
             }
             Err(error) => {
                 let server = &connection.name;
@@ -180,6 +216,7 @@ impl Keeper {
 
     /// Builds all stacks anew, and tells clients if they can see another list.
     async fn rebuild(&mut self) {
+        self.hear().await;
         let built = self.replace();
         match built {
             Ok(listed) if listed == self.listed => {}
@@ -191,6 +228,22 @@ impl Keeper {
                 tracing::error!(%error, "the tools were not replaced; the last ones hold")
             }
         }
+    }
+
+    /// Sees to it that what servers log is masked by what holds now, and that new ones know how much is wanted.
+    async fn hear(&mut self) {
+        for link in &mut self.links {
+            link.masks = self.plan.masks(&link.client);
+        }
+        let passes = |link: &&Link| link.connection.pass_on.logs;
+        let voices = self.links.iter().filter(passes).map(|link| link.client.clone()).collect();
+        self.gateway.hear(voices);
+        let new = self.links.iter_mut().filter(|link| !link.is_told && passes(&&**link));
+        join_all(new.map(|link| {
+            link.is_told = true;
+            self.gateway.tell_level(&link.client)
+        }))
+        .await;
     }
 
     fn replace(&self) -> Result<Tools, Error> {
@@ -214,13 +267,42 @@ async fn attempt(connection: Connection, wait: Duration) -> Attempt {
     Attempt { connection, wait, result }
 }
 
-/// Waits until a server has other tools, or is there or gone.
-async fn changed(links: &mut [Link]) {
+impl Link {
+    fn new(connection: Connection, client: McpClient) -> Self {
+        let (changes, events) = (client.changes(), client.events());
+        Self { connection, client, changes, events, masks: Masks::default(), is_told: false }
+    }
+
+    /// Waits until the server has other tools, or is there or gone, or logs something that no call heard.
+    async fn next(&mut self) -> Option<(Str, Log)> {
+        loop {
+            tokio::select! {
+                // The client holds the other ends, so each wait ends with a change.
+                changed = self.changes.changed() => {
+                    drop(changed);
+                    return None;
+                }
+                event = self.events.recv() => match event {
+                    Ok(ServerEvent::Log(log)) if !log.is_heard => {
+                        return Some((self.client.name().clone(), log));
+                    }
+                    Err(RecvError::Lagged(lost)) => {
+                        tracing::warn!(server = %self.client.name(), lost, "a server says too much");
+                    }
+                    Err(RecvError::Closed) => return pending().await,
+                    Ok(_) => {}
+                },
+            }
+        }
+    }
+}
+
+/// Waits for the next server that changes or logs something.
+async fn changed(links: &mut [Link]) -> Option<(Str, Log)> {
     if links.is_empty() {
         return pending().await;
     }
-    // The clients hold the other ends, so each wait ends with a change.
-    drop(select_all(links.iter_mut().map(|link| Box::pin(link.changes.changed()))).await);
+    select_all(links.iter_mut().map(|link| Box::pin(link.next()))).await.0
 }
 
 fn unbuilt(error: BuildError) -> Error {

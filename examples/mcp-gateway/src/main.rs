@@ -8,9 +8,10 @@ mod connect;
 mod gateway;
 mod http;
 mod keeper;
-mod progress;
+mod listeners;
+mod masks;
+mod relay;
 mod router;
-mod scrub;
 mod stacks;
 mod tools;
 mod watch;
@@ -33,6 +34,7 @@ use crate::{
     config::{Config, ConfigError},
     http::Guard,
     keeper::Keeper,
+    relay::Held,
     stacks::Plan,
     watch::Watch,
 };
@@ -73,7 +75,7 @@ async fn run(options: Options) -> Result<ExitCode, BoxError> {
         Some(settings) => Some(Audit::nowhere(settings)),
         None => None,
     };
-    let plan = Plan { config, metrics: MetricsLayer::new(), audit };
+    let plan = Plan { config, metrics: MetricsLayer::new(), audit, held: Held::default() };
     let mut out = io::stdout();
     match options.task {
         Task::Stdio => stdio(plan, watch).await?,

@@ -13,7 +13,8 @@ use tower_service::Service;
 use crate::{
     audit::Audit,
     config::{Config, Globs, Layers, Server},
-    progress,
+    masks::Masks,
+    relay::{Held, Relay},
 };
 
 /// What stacks are built by.
@@ -22,6 +23,7 @@ pub(crate) struct Plan {
     pub(crate) config: Config,
     pub(crate) metrics: MetricsLayer,
     pub(crate) audit: Option<Audit>,
+    pub(crate) held: Held,
 }
 
 /// A tool of a server.
@@ -33,6 +35,8 @@ pub(crate) struct Tool<'a> {
     pub(crate) own: &'a Str,
     /// As clients of the gateway call it.
     pub(crate) name: &'a Str,
+    /// What masks anything of the server.
+    pub(crate) masks: &'a Masks,
 }
 
 /// A stack and what it is for.
@@ -101,7 +105,7 @@ impl Plan {
     /// The part that may have to wait for its turn. What stands around it does not: what is denied takes no turn, and who
     /// gives up while it waits is seen.
     fn late(&self, tool: Tool<'_>, settings: &Layers) -> Onion {
-        let mut stack = leaf(tool, redaction(settings));
+        let mut stack = leaf(tool, self.relay(tool, settings));
         if let Some(timeout) = settings.timeout.clone().flatten() {
             stack = stack.layer(&timeout);
         }
@@ -112,6 +116,32 @@ impl Plan {
         let description = stack.description().clone();
         let waiting = service_fn(move |call| stack.clone().oneshot(call));
         Onion(BoxToolService::with_description(waiting, description))
+    }
+
+    fn relay(&self, tool: Tool<'_>, settings: &Layers) -> Relay {
+        Relay {
+            client: tool.client.clone(),
+            pass_on: tool.server.connection.pass_on.clone(),
+            redact: redaction(settings),
+            masks: tool.masks.clone(),
+            held: self.held.clone(),
+        }
+    }
+
+    /// What masks anything of a server: what holds for all of it, and what a `[[tool]]` says of one of its tools.
+    pub(crate) fn masks(&self, client: &McpClient) -> Masks {
+        let Some(server) = self.server(client.name()) else { return Masks::default() };
+        let tools = client.tools();
+        let means_one = |names: &Globs| {
+            tools.iter().any(|spec| is_meant(names, &server.connection.name, &spec.name))
+        };
+        let narrow = self
+            .config
+            .tools
+            .iter()
+            .filter(|table| means_one(&table.names))
+            .filter_map(|table| table.layers.redact.clone().flatten());
+        redaction(&server.layers.or(&self.config.layers)).into_iter().chain(narrow).collect()
     }
 
     /// The limits that hold for a tool, the widest first: whoever waits for a narrow one holds no permit of a wide one.
@@ -130,7 +160,7 @@ impl Plan {
 
     /// What the `[[tool]]` tables that mean a tool say, in the order of the file: a later one prevails.
     fn tables<'a>(&'a self, tool: Tool<'a>) -> impl Iterator<Item = &'a Layers> {
-        let meant = move |names: &Globs| is_meant(names, tool);
+        let meant = move |names: &Globs| tool.is_meant_by(names);
         self.config.tools.iter().filter(move |table| meant(&table.names)).map(|table| &table.layers)
     }
 
@@ -149,7 +179,7 @@ impl Plan {
 
 /// Whether a tool is on the list for all and on that of its server, where there is one.
 fn on_lists(all: Option<&Globs>, own: Option<&Globs>, tool: Tool<'_>) -> [Option<bool>; 2] {
-    let all = all.map(|names| is_meant(names, tool));
+    let all = all.map(|names| tool.is_meant_by(names));
     [all, own.map(|names| names.contains(tool.own))]
 }
 
@@ -163,11 +193,16 @@ fn judge(
     Some(judged.find(|(is_on, _)| *is_on == Some(refuses)).map(|(_, key)| key))
 }
 
+impl Tool<'_> {
+    fn is_meant_by(self, names: &Globs) -> bool {
+        is_meant(names, &self.server.connection.name, self.own)
+    }
+}
+
 /// Whether names mean a tool: by its own name, or by its server's and its own, whichever clients see now. So no list
 /// changes its meaning when another server gets a tool of the same name.
-fn is_meant(names: &Globs, tool: Tool<'_>) -> bool {
-    let server = &tool.server.connection.name;
-    names.contains(tool.own) || names.contains(&format!("{server}__{}", tool.own))
+fn is_meant(names: &Globs, server: &str, own: &str) -> bool {
+    names.contains(own) || names.contains(&format!("{server}__{own}"))
 }
 
 /// Unless the file says otherwise, secrets are masked.
@@ -175,11 +210,11 @@ fn redaction(settings: &Layers) -> Option<RedactLayer> {
     settings.redact.clone().unwrap_or_else(|| Some(RedactLayer::secrets()))
 }
 
-fn leaf(tool: Tool<'_>, redact: Option<RedactLayer>) -> Onion {
-    let (client, own) = (tool.client.clone(), tool.own.clone());
+fn leaf(tool: Tool<'_>, relay: Relay) -> Onion {
+    let own = tool.own.clone();
     let called = service_fn(move |mut call: ToolCall| {
         call.name = own.clone();
-        progress::call(client.clone(), call, redact.clone())
+        relay.clone().call(call)
     });
     let name = format!("mcp({})", tool.server.connection.name);
     Onion(BoxToolService::with_description(called, Description::from_names([name])))

@@ -6,6 +6,7 @@ use tower_agent::{Description, Error, Str, ToolSet, ToolSpec, Tools};
 use tower_agent_mcp::client::{McpClient, Servers};
 
 use crate::{
+    masks::Masks,
     router::{Route, Router},
     stacks::{Plan, Tool},
 };
@@ -35,10 +36,15 @@ pub(crate) struct Offer {
 pub(crate) fn offer(plan: &Plan, clients: &[McpClient]) -> Result<Offer, Error> {
     let servers = Servers::new(clients.iter().cloned())?.reserve(prefixed(plan, clients));
     let (mut routes, mut entries, mut listed) = (HashMap::new(), Vec::new(), Tools::new());
+    let masks: HashMap<_, _> =
+        clients.iter().map(|client| (client.name(), plan.masks(client))).collect();
     for spec in &servers.tools() {
         let Some((client, own)) = origin(clients, spec) else { continue };
-        let Some(server) = plan.server(client.name()) else { continue };
-        let built = plan.build(Tool { server, client, own: &own, name: &spec.name });
+        let (Some(server), Some(masks)) = (plan.server(client.name()), masks.get(client.name()))
+        else {
+            continue;
+        };
+        let built = plan.build(Tool { server, client, own: &own, name: &spec.name, masks });
         entries.push(Entry {
             server: client.name().clone(),
             own: own.clone(),
@@ -52,7 +58,7 @@ pub(crate) fn offer(plan: &Plan, clients: &[McpClient]) -> Result<Offer, Error> 
         let route = Route { spec: Some(Arc::clone(spec)), stack: built.stack };
         routes.insert(spec.name.clone(), route);
     }
-    keep_out(plan, clients, &mut routes);
+    keep_out(plan, clients, &masks, &mut routes);
     let router = Router::new(routes, plan.unknown());
     let set = ToolSet::from_service(listed, router)
         .map_err(|error| Error::new(tower_agent::ErrorKind::Other, error.to_string()))?;
@@ -77,14 +83,22 @@ fn origin<'a>(clients: &'a [McpClient], spec: &ToolSpec) -> Option<(&'a McpClien
 }
 
 /// Tools that changed since they were pinned are not listed; whoever calls one all the same is told why.
-fn keep_out(plan: &Plan, clients: &[McpClient], routes: &mut HashMap<Str, Route>) {
+fn keep_out(
+    plan: &Plan,
+    clients: &[McpClient],
+    masks: &HashMap<&Str, Masks>,
+    routes: &mut HashMap<Str, Route>,
+) {
     for client in clients {
-        let Some(server) = plan.server(client.name()) else { continue };
+        let (Some(server), Some(masks)) = (plan.server(client.name()), masks.get(client.name()))
+        else {
+            continue;
+        };
         for refused in client.snapshot().refused.iter().filter(|refused| refused.is_drift) {
             let own = &refused.tool;
             let names = [own.clone(), Str::from(format!("{}__{own}", client.name()))];
             for name in names {
-                let built = plan.build(Tool { server, client, own, name: &name });
+                let built = plan.build(Tool { server, client, own, name: &name, masks });
                 routes.entry(name).or_insert(Route { spec: None, stack: built.stack });
             }
         }

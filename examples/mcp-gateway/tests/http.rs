@@ -8,13 +8,15 @@ use std::process::Stdio;
 
 use reqwest::{Client, StatusCode};
 use rmcp::{
-    ServiceExt,
+    RoleClient, ServiceExt,
+    model::RequestMetaObject,
+    service::{ClientServiceExt, RunningService},
     transport::{
         StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
 use serde_json::json;
-use support::{Folder, Gateway, Listener, PATIENCE, TOKEN, call, text};
+use support::{Folder, Gateway, Listener, PATIENCE, TOKEN, appears, call, stateless, text};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::Child,
@@ -91,6 +93,107 @@ async fn a_client_lists_calls_and_hears_of_changes_and_calls_are_counted() {
         let status = timeout(PATIENCE, served.child.wait()).await.unwrap().unwrap();
         assert_eq!(status.code(), Some(0));
     }
+}
+
+/// Two clients, each with what it is told.
+async fn two(served: &Served) -> [(RunningService<RoleClient, Listener>, Listener); 2] {
+    let connect = || async {
+        let config = StreamableHttpClientTransportConfig::with_uri(served.url.as_str());
+        let transport = StreamableHttpClientTransport::with_client(served.client.clone(), config);
+        let listener = Listener::who_takes(json!({"elicitation": {}}));
+        let client = timeout(PATIENCE, listener.clone().serve(transport)).await.unwrap().unwrap();
+        // A stream of its own may come later than the greeting.
+        while listener.logged().is_empty() {
+            client.call_tool(call("log", json!({"text": "warm"}))).await.unwrap();
+        }
+        (client, listener)
+    };
+    [connect().await, connect().await]
+}
+
+const OLD: &str = r#"
+    [[server]]
+    name = "demo"
+    command = "DEMO"
+    env = { IS_OLD = "1" }
+"#;
+
+const CONFIG_OF_BOTH: &str = "[[server]]\nname = \"demo\"\ncommand = \"DEMO\"\n";
+
+fn texts(listener: &Listener) -> Vec<String> {
+    let logged = listener.logged().into_iter();
+    let texts = logged.map(|(_, _, data)| data["text"].as_str().unwrap().to_owned());
+    texts.filter(|text| text != "warm").collect()
+}
+
+#[tokio::test]
+async fn what_a_server_says_in_a_call_is_its_clients_alone_and_what_it_says_outside_is_everybodys()
+{
+    let folder = Folder::new(OLD);
+    let served = Served::start(&folder, &[]).await;
+    let [(ada, ada_hears), (ben, ben_hears)] = two(&served).await;
+    ada.call_tool(call("log", json!({"text": "for ada", "level": "error"}))).await.unwrap();
+    let asked = ben.call_tool(call("ask", json!({"method": "elicitation/create"}))).await.unwrap();
+    assert!(text(&asked).contains("accept"), "{asked:?}");
+    let name = folder.path("now");
+    ben.call_tool(call("later", json!({"name": name}))).await.unwrap();
+    std::fs::write(name, "").unwrap();
+    let both = async {
+        while ![&ada_hears, &ben_hears].iter().all(|all| texts(all).contains(&"later".to_owned())) {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, both).await.unwrap();
+    assert_eq!(texts(&ada_hears), ["for ada", "later"]);
+    assert_eq!(texts(&ben_hears), ["later"]);
+    assert_eq!(ada_hears.asked.lock().unwrap().len(), 0);
+    assert_eq!(ben_hears.asked.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_without_a_session_is_asked_by_results_and_hears_what_it_asks_for() {
+    for config in [OLD, CONFIG_OF_BOTH] {
+        let folder = Folder::new(config);
+        let served = Served::start(&folder, &[]).await;
+        let config = StreamableHttpClientTransportConfig::with_uri(served.url.as_str());
+        let transport = StreamableHttpClientTransport::with_client(served.client.clone(), config);
+        let listener = Listener::who_takes(json!({"elicitation": {}}));
+        let serving = listener.clone().serve_with_lifecycle(transport, stateless());
+        let client = timeout(PATIENCE, serving).await.unwrap().unwrap();
+        let ask = call("ask", json!({"method": "elicitation/create"}));
+        let asked = client.call_tool(ask).await.unwrap();
+        assert!(text(&asked).contains("accept"), "{asked:?}");
+        assert_eq!(listener.asked.lock().unwrap().len(), 1);
+
+        let mut log = call("log", json!({"text": "heard", "level": "warning"}));
+        let mut meta = RequestMetaObject::new();
+        meta.0.0.insert("io.modelcontextprotocol/logLevel".to_owned(), json!("warning"));
+        log.meta = Some(meta);
+        client.call_tool(log).await.unwrap();
+        listener.hears(1).await;
+        assert_eq!(texts(&listener), ["heard"]);
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_may_be_for_either_of_two_clients_is_asked_of_neither() {
+    let folder = Folder::new(OLD);
+    let served = Served::start(&folder, &[]).await;
+    let [(ada, ada_hears), (ben, ben_hears)] = two(&served).await;
+    let (name, started) = (folder.path("go"), folder.path("go.started"));
+    let waits = ada.call_tool(call("wait", json!({"name": name})));
+    let asks = async {
+        appears(&started).await;
+        let ask = call("ask", json!({"method": "elicitation/create"}));
+        let asked = ben.call_tool(ask).await.unwrap();
+        std::fs::write(&name, "").unwrap();
+        asked
+    };
+    let (waited, asked) = tokio::join!(waits, asks);
+    waited.unwrap();
+    assert!(text(&asked).contains("it cannot be told which call this belongs to"), "{asked:?}");
+    let of = |listener: &Listener| listener.asked.lock().unwrap().len();
+    assert_eq!((of(&ada_hears), of(&ben_hears)), (0, 0));
 }
 
 #[tokio::test]

@@ -24,12 +24,35 @@ impl Answers {
     pub fn new(suspension: &Suspension, responses: impl Into<Json>) -> Result<Self, JsonError> {
         let responses = responses.into();
         responses.check()?;
-        let state = suspension.request.as_ref().and_then(from_mcp::request_state);
-        Ok(Self { state, responses })
+        Ok(Self { state: state(suspension), responses })
+    }
+
+    /// The same of a suspension whose state came back from somewhere else.
+    ///
+    /// # Errors
+    /// When the answers are no JSON.
+    pub fn to_state(state: Option<&str>, responses: impl Into<Json>) -> Result<Self, JsonError> {
+        let responses = responses.into();
+        responses.check()?;
+        Ok(Self { state: state.map(|state| Json::from_value(state.into())), responses })
+    }
+
+    pub(crate) const fn of(state: Option<Json>, responses: Json) -> Self {
+        Self { state, responses }
     }
 
     pub(crate) fn put(&self, params: &mut Vec<(&'static str, Json)>) {
         params.push(("inputResponses", self.responses.clone()));
         params.extend(self.state.clone().map(|state| ("requestState", state)));
     }
+}
+
+/// A layer that masks what is asked may have masked the state in it, which is nobody's but the server's. The id is that state.
+fn state(suspension: &Suspension) -> Option<Json> {
+    let state = suspension.request.as_ref().and_then(from_mcp::request_state)?;
+    let is_ours = suspension.layer == "mcp" && !suspension.id.is_empty();
+    if !is_ours || state.read::<String>().is_ok_and(|text| text == suspension.id.as_str()) {
+        return Some(state);
+    }
+    Some(Json::from_value(suspension.id.as_str().into()))
 }

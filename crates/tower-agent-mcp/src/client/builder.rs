@@ -1,11 +1,13 @@
 use std::time::Duration;
 
-use tower_agent_core::{Error, ErrorKind, Str};
+use tower_agent_core::{Error, ErrorKind, Json, Str};
+use tower_service::Service;
 
 use crate::pins::Pins;
 
 use super::{
-    Backoff, Endpoint, Limits, McpClient, Protocol, fault, options::Options, shared::Shared,
+    Ask, Backoff, Endpoint, Limits, McpClient, Protocol, Question, fault, options::Options,
+    questions::Answerer, shared::Shared,
 };
 
 /// Collects how a client behaves; see [`McpClient::builder`].
@@ -73,9 +75,45 @@ impl Builder {
     }
 
     /// Tells the server that a call may be answered with a question, which comes back as a suspended output; off unless
-    /// set. Servers of 2025-11-25 ask in the middle of a call instead, and are then told that the user declined.
+    /// set. Servers of 2025-11-25 ask in the middle of a call instead: without a service that [answers](Self::answer) they are then
+    /// told that the user declined.
     pub const fn input(mut self, is_welcome: bool) -> Self {
         self.options.input = is_welcome;
+        self
+    }
+
+    /// Tells the server that it may ask these things, and has a service answer: with the result of the protocol's method, such as
+    /// `{"action": "accept", "content": {..}}`. Nothing may be asked unless set.
+    ///
+    /// A server of 2025-11-25 asks in the middle of a call. The service runs as a part of that call: it sees its context, is dropped
+    /// with it, or when the server takes the question back, and while it runs the call may show no progress; the
+    /// [limit in all](Self::total_timeout) holds. What a server asks outside a call, or in a way that does not tell which of several
+    /// callers it means, is refused. A server of 2026-07-28 answers the call with its questions, and gets the answers with the same
+    /// call once more, ten times at most; with [`input`](Self::input) or [`Asking`](super::Asking) these questions suspend the call
+    /// instead.
+    ///
+    /// # Errors
+    /// What the service returns as an error reaches the server as one: `rmcp`'s `ErrorData` from among its sources as it is, and
+    /// otherwise its code and text for models.
+    ///
+    /// ```
+    /// use tower_agent_core::{Error, Json};
+    /// use tower_agent_mcp::client::{Ask, McpClient, Question};
+    /// # use tower_agent_mcp::client::Child;
+    ///
+    /// let ask_user = tower::service_fn(|question: Question| async move {
+    ///     println!("{} asks: {}", question.server, question.params.as_str());
+    ///     Ok::<_, Error>(Json::from_text(r#"{"action": "cancel"}"#))
+    /// });
+    /// let builder = McpClient::builder("files", Child::new("mcp-server-files")).answer([Ask::Elicitation], ask_user);
+    /// ```
+    pub fn answer<S>(mut self, asks: impl IntoIterator<Item = Ask>, service: S) -> Self
+    where
+        S: Service<Question, Response = Json> + Clone + Send + Sync + 'static,
+        S::Error: Into<Error>,
+        S::Future: Send + 'static,
+    {
+        self.options.answerer = Some(Answerer::new(asks, service));
         self
     }
 

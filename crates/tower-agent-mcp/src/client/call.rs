@@ -1,35 +1,59 @@
 //! A call of a tool.
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, CustomRequest};
+use std::time::Instant;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, CustomRequest, RequestMetaObject,
+};
 use serde_json::Value;
 use tower_agent_core::{
-    CancellationToken, Denial, Effect, Error, ErrorKind, Json, Operation, Str, ToolCall, ToolOutput,
+    CancellationToken, Denial, Effect, Error, ErrorKind, Json, Operation, ToolCall, ToolOutput,
 };
 
 use super::{
-    Answers, OnProgress, Progress, RequestMeta, ServerEvent, fault, raw::Raw, shared::Shared,
+    Answers, Asking, OnLog, OnProgress, Progress, RequestMeta, ServerEvent, exchange::Terms, fault,
+    pending::Questions, raw::Raw, rounds::Round, shared::Shared,
 };
 use crate::convert::from_mcp;
+
+/// How often a server may answer a call with questions.
+const ROUNDS: usize = 10;
 
 pub(crate) async fn run(shared: &Shared, call: ToolCall) -> Result<ToolOutput, Error> {
     if let Some(output) = answer(shared, &call) {
         return Ok(output);
     }
+    let end = shared.patience(call.ctx.deadline()).latest();
+    let mut answers = call.ctx.extensions.get::<Answers>().cloned();
+    for _ in 0..ROUNDS {
+        let output = once(shared, &call, answers.as_ref(), end).await?;
+        let Some(round) = Round::of(shared, &call, &output) else { return Ok(output) };
+        answers = Some(round.answer(shared, &call, end).await?);
+    }
+    let what = format!("server `{}` asked {ROUNDS} times in one call", shared.name);
+    Err(fault::error(ErrorKind::Protocol, what).with_effect(Effect::Unknown))
+}
+
+/// One request and its answer.
+async fn once(
+    shared: &Shared,
+    call: &ToolCall,
+    answers: Option<&Answers>,
+    end: Instant,
+) -> Result<ToolOutput, Error> {
     let link = shared.link()?;
-    let request = request(&call)?;
-    let patience = shared.patience(call.ctx.deadline());
+    let (entry, asked) = link.wire.calls.begin(&call.ctx);
+    let request = request(call, answers, entry.key)?;
+    let terms = Terms {
+        patience: shared.patience(Some(end)),
+        cancellation: call.ctx.cancellation(),
+        meta: meta(shared, call),
+        questions: Some(Questions::new(shared, call, asked)),
+    };
     let listener = call.ctx.extensions.get::<OnProgress>();
-    let cancellation: &CancellationToken = call.ctx.cancellation();
     let reply = link
-        .ask(request, patience, cancellation, |report| {
-            let progress = Progress {
-                call: call.id.clone(),
-                tool: call.name.clone(),
-                progress: report.progress,
-                total: report.total,
-                message: report.message.as_ref().map(Str::from),
-                meta: report.meta.as_ref().and_then(|meta| Json::from_serialize(meta).ok()),
-            };
+        .ask(request, terms, |report| {
+            let progress = Progress::new(call, report);
             if let Some(listener) = listener {
                 listener.tell(&progress);
             }
@@ -41,7 +65,25 @@ pub(crate) async fn run(shared: &Shared, call: ToolCall) -> Result<ToolOutput, E
                 link.wire.changed.notify_one();
             }
         })?;
-    read(shared, &call, &reply)
+    read(shared, call, &reply)
+}
+
+/// What the newer generation is told with each call, where this call differs from others.
+fn meta(shared: &Shared, call: &ToolCall) -> Option<RequestMetaObject> {
+    let asking = call.ctx.extensions.get::<Asking>();
+    let level = call.ctx.extensions.get::<OnLog>().and_then(OnLog::level);
+    let is_stateless = shared.snapshot().server.is_some_and(|server| server.is_stateless());
+    if !is_stateless || (asking.is_none() && level.is_none()) {
+        return None;
+    }
+    let mut meta = RequestMetaObject::new();
+    if let Some(asking) = asking {
+        meta.set_client_capabilities(asking.capabilities().read().unwrap_or_default());
+    }
+    if let Some(level) = level {
+        meta.set_log_level(level);
+    }
+    Some(meta)
 }
 
 /// A request of any method.
@@ -54,7 +96,7 @@ pub(crate) async fn ask(shared: &Shared, method: String, params: &Json) -> Resul
     request.extensions.insert(Raw::default());
     let link = shared.link()?;
     let (patience, never) = (shared.patience(None), CancellationToken::new());
-    link.ask(ClientRequest::CustomRequest(request), patience, &never, |_| {}).await
+    link.ask(ClientRequest::CustomRequest(request), Terms::new(patience, &never), |_| {}).await
 }
 
 /// What needs no server: a tool that is not there, and arguments that no tool takes.
@@ -95,12 +137,13 @@ fn refused(call: &ToolCall, kind: ErrorKind, text: String) -> ToolOutput {
     call.failed(&Error::new(kind, text.clone()).with_model_text(text))
 }
 
-fn request(call: &ToolCall) -> Result<ClientRequest, Error> {
+fn request(call: &ToolCall, answers: Option<&Answers>, key: u64) -> Result<ClientRequest, Error> {
     // The library looks into the arguments too, as some of them go into headers of HTTP.
     let mut params = CallToolRequestParams::new(call.name.to_string());
     params.arguments = call.arguments.value()?.as_object().cloned();
-    let mut raw = Raw { params: vec![("arguments", call.arguments.clone())], meta: None };
-    if let Some(answers) = call.ctx.extensions.get::<Answers>() {
+    let params_text = vec![("arguments", call.arguments.clone())];
+    let mut raw = Raw { params: params_text, meta: None, call: Some(key) };
+    if let Some(answers) = answers {
         answers.put(&mut raw.params);
     }
     if let Some(RequestMeta(meta)) = call.ctx.extensions.get() {

@@ -1,10 +1,10 @@
 //! One request and its reply: with time-outs that progress puts off, and with a word to the server when it is given up.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::pending, sync::Arc, time::Duration};
 
 use rmcp::{
     RoleClient,
-    model::{ClientRequest, ProgressNotificationParam, RequestId},
+    model::{ClientRequest, ProgressNotificationParam, RequestId, RequestMetaObject},
     service::{Peer, PeerRequestOptions, RequestHandle},
 };
 use tokio::{
@@ -16,7 +16,7 @@ use tokio::{
 };
 use tower_agent_core::{CancellationToken, Effect, Error, ErrorKind, Json, Str};
 
-use super::{fault, raw::Reply, tap::Wire};
+use super::{fault, pending::Questions, raw::Reply, tap::Wire};
 
 /// A request that nobody waits for any more, with the reason.
 pub(crate) type Abandoned = (RequestId, &'static str);
@@ -66,33 +66,63 @@ impl Drop for Guard {
 
 type Progress = ProgressNotificationParam;
 
+/// What goes with a request, and how long its reply may take.
+pub(crate) struct Terms<'a> {
+    pub(crate) patience: Patience,
+    pub(crate) cancellation: &'a CancellationToken,
+    /// In the place of what the connection says of itself with each request.
+    pub(crate) meta: Option<RequestMetaObject>,
+    /// Those that this request answers, if it does.
+    pub(crate) questions: Option<Questions<'a>>,
+}
+
+impl<'a> Terms<'a> {
+    pub(crate) const fn new(patience: Patience, cancellation: &'a CancellationToken) -> Self {
+        Self { patience, cancellation, meta: None, questions: None }
+    }
+}
+
+/// A request that was sent.
+struct Wait<'a> {
+    handle: RequestHandle<RoleClient>,
+    reports: broadcast::Receiver<Progress>,
+    terms: Terms<'a>,
+    end: Instant,
+}
+
+async fn step(questions: &mut Option<Questions<'_>>) {
+    match questions {
+        Some(questions) => questions.step().await,
+        None => pending().await,
+    }
+}
+
 impl Link {
     /// Sends a request that is marked as raw and waits for its reply.
     pub(crate) async fn ask(
         &self,
         request: ClientRequest,
-        patience: Patience,
-        cancellation: &CancellationToken,
+        terms: Terms<'_>,
         mut on_progress: impl FnMut(&Progress),
     ) -> Result<Json, Error> {
-        let end = patience.end();
+        let (total, end) = (terms.patience.total, terms.patience.end());
         // Reports may come before this call knows their token.
         let reports = self.wire.progress.subscribe();
-        let options = PeerRequestOptions::no_options();
+        let mut options = PeerRequestOptions::no_options();
+        options.meta = terms.meta.clone();
         let sent = self.peer.send_cancellable_request(request, options);
         let handle = match tokio::time::timeout_at(end, sent).await {
             Ok(handle) => {
                 handle.map_err(|_| fault::away(&self.server, "the connection is closed"))?
             }
-            Err(_) => return Err(self.late("took no call", patience.total, Effect::NotStarted)),
+            Err(_) => return Err(self.late("took no call", total, Effect::NotStarted)),
         };
         let mut guard = Guard {
             abandoned: self.abandoned.clone(),
             request: Some((handle.id.clone(), "the call was dropped")),
         };
-        let reply = self
-            .wait(handle, reports, patience, end, cancellation, &mut guard, &mut on_progress)
-            .await?;
+        let wait = Wait { handle, reports, terms, end };
+        let reply = self.wait(wait, &mut guard, &mut on_progress).await?;
         guard.request = None;
         match reply {
             Ok(Reply::Text(json)) => Ok(json),
@@ -102,20 +132,18 @@ impl Link {
     }
 
     /// The outer result is an error when the server still works on the request.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one wait")]
     async fn wait(
         &self,
-        mut handle: RequestHandle<RoleClient>,
-        mut reports: broadcast::Receiver<Progress>,
-        patience: Patience,
-        end: Instant,
-        cancellation: &CancellationToken,
+        wait: Wait<'_>,
         guard: &mut Guard,
         on_progress: &mut impl FnMut(&Progress),
     ) -> Result<Result<Reply, Error>, Error> {
+        let Wait { mut handle, mut reports, terms, end } = wait;
+        let Terms { patience, cancellation, mut questions, .. } = terms;
         let mut idle = after(patience.idle);
         let is_ours = |report: &Progress| report.progress_token == handle.progress_token;
         loop {
+            let is_asked = questions.as_ref().is_some_and(Questions::are_open);
             tokio::select! {
                 biased;
                 reply = &mut handle.rx => {
@@ -137,6 +165,8 @@ impl Link {
                     guard.because("the call took too long");
                     return Err(self.late("did not finish", patience.total, Effect::Unknown));
                 }
+                // While the server waits for an answer, it makes no progress.
+                () = step(&mut questions) => idle = after(patience.idle),
                 report = reports.recv() => match report {
                     Ok(report) if is_ours(&report) => {
                         idle = after(patience.idle);
@@ -147,7 +177,7 @@ impl Link {
                     Err(RecvError::Lagged(_)) => idle = after(patience.idle),
                     Err(RecvError::Closed) => return Ok(Err(fault::gone(&self.server))),
                 },
-                () = sleep_until(idle) => {
+                () = sleep_until(idle), if !is_asked => {
                     guard.because("the call showed no progress for too long");
                     return Err(self.late("showed no progress", patience.idle, Effect::Unknown));
                 }
@@ -161,6 +191,11 @@ impl Link {
 }
 
 impl Patience {
+    /// When nobody waits any longer, whatever the number of requests.
+    pub(crate) fn latest(&self) -> std::time::Instant {
+        self.end().into_std()
+    }
+
     fn end(&self) -> Instant {
         let end = after(self.total);
         self.deadline.map_or(end, |deadline| end.min(Instant::from_std(deadline)))

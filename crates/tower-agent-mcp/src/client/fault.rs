@@ -12,6 +12,8 @@ use rmcp::{
 };
 use tower_agent_core::{Effect, Error, ErrorKind};
 
+use super::Ask;
+
 const LAYER: &str = "mcp";
 /// As much of a server's own words as a model is shown.
 const MODEL_TEXT: usize = 1024;
@@ -74,6 +76,33 @@ fn refusal(server: &str, data: ErrorData) -> Error {
         fault
     };
     fault.with_source(data)
+}
+
+/// Nobody answers what a server asks.
+pub(crate) fn unasked(ask: Ask) -> Error {
+    error(ErrorKind::NotFound, format!("nobody answers `{}`", ask.method()))
+        .with_source(undeclared(ask))
+}
+
+/// What a server is told that asks what it may not.
+pub(crate) fn undeclared(ask: Ask) -> ErrorData {
+    let what = format!("this client does not take {}", ask.method());
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None)
+}
+
+/// What a server is told of an answer that failed: the protocol's own error, if there is one, and nothing that is meant for
+/// operators.
+pub(crate) fn unanswered(error: &Error) -> ErrorData {
+    tracing::debug!(%error, "a question of a server was not answered");
+    if let Some(data) = find::<ErrorData>(error) {
+        return data.clone();
+    }
+    let code = match error.kind() {
+        ErrorKind::NotFound => ErrorCode::METHOD_NOT_FOUND,
+        ErrorKind::InvalidArguments => ErrorCode::INVALID_PARAMS,
+        _ => ErrorCode::INTERNAL_ERROR,
+    };
+    ErrorData::new(code, error.model_text().to_owned(), None)
 }
 
 fn sending(server: &str, fault: &(dyn StdError + 'static)) -> Error {

@@ -7,7 +7,13 @@ use tower_agent_core::{
     BoxError, CancellationToken, Effect, Error, ErrorKind, Json, Str, ToolOrigin, ToolSpec,
 };
 
-use super::{Refused, ServerInfo, exchange::Link, fault, raw::Raw, shared::Shared};
+use super::{
+    Refused, ServerInfo,
+    exchange::{Link, Terms},
+    fault,
+    raw::Raw,
+    shared::Shared,
+};
 use crate::{
     convert::from_mcp,
     pins::{self, Change, Decision, Pin, PinnedTools, Pins},
@@ -178,5 +184,5 @@ async fn page(shared: &Shared, link: &Link, cursor: Option<&str>) -> Result<Json
     let patience = shared.patience(None);
     let request = ClientRequest::ListToolsRequest(request);
     let never = CancellationToken::new();
-    link.ask(request, patience, &never, |_| {}).await
+    link.ask(request, Terms::new(patience, &never), |_| {}).await
 }

@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use tower_agent_core::Str;
 
+use super::questions::Answerer;
+
 /// The generation of the protocol that is spoken.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
@@ -76,6 +78,7 @@ pub(crate) struct Options {
     pub(crate) client: (Str, Str),
     pub(crate) input: bool,
     pub(crate) tasks: bool,
+    pub(crate) answerer: Option<Answerer>,
 }
 
 impl Default for Options {
@@ -90,6 +93,7 @@ impl Default for Options {
             client: ("tower-agent".into(), env!("CARGO_PKG_VERSION").into()),
             input: false,
             tasks: false,
+            answerer: None,
         }
     }
 }

@@ -7,14 +7,18 @@ use rmcp::model::{
     RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 use tower_agent_core::Json;
 
+use super::Ask;
 use crate::convert::fields::Fields;
 
 const FLAW: &str = "!";
 
 const TEXT: &str = "tower-agent/text";
+
+/// The method under which the library is shown what a server asks, for it would read it into types that drop fields.
+pub(crate) const ASKED: &str = "tower-agent/asked";
 
 /// Stands in the extensions of a request whose result is wanted as text.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +27,8 @@ pub(crate) struct Raw {
     pub(crate) params: Vec<(&'static str, Json)>,
     /// Further fields of `_meta`.
     pub(crate) meta: Option<Json>,
+    /// The key of the call among those that are open.
+    pub(crate) call: Option<u64>,
 }
 
 impl Raw {
@@ -100,9 +106,35 @@ pub(crate) fn decode(line: &[u8], raw: &mut HashSet<RequestId>) -> Option<Server
     {
         return Some(reply(&envelope, id));
     }
-    serde_json::from_str(text)
+    let wrapped = wrapped(text);
+    serde_json::from_str(wrapped.as_deref().unwrap_or(text))
         .inspect_err(|error| tracing::warn!(%error, "a message of a server is of no known kind"))
         .ok()
+}
+
+/// A question of the server as a request that the library hands on as it is; nothing for other messages.
+pub(crate) fn wrapped(text: &str) -> Option<String> {
+    if !Ask::ALL.iter().any(|ask| text.contains(ask.method())) {
+        return None;
+    }
+    let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
+    let method: String = serde_json::from_str(envelope.method?.get()).ok()?;
+    Ask::of_method(&method)?;
+    let (id, params) = (envelope.id?, json!({ "text": text }));
+    Some(json!({ "jsonrpc": "2.0", "id": id, "method": ASKED, "params": params }).to_string())
+}
+
+/// The question that [`wrapped`] put there.
+pub(crate) fn unwrapped(params: Option<&Value>) -> Option<(Ask, Json)> {
+    #[derive(Deserialize)]
+    struct Request<'a> {
+        method: String,
+        #[serde(borrow, default)]
+        params: Option<&'a RawValue>,
+    }
+    let request: Request<'_> = serde_json::from_str(params?.get("text")?.as_str()?).ok()?;
+    let params = request.params.map_or_else(Json::object, |raw| Json::from_text(raw.get()));
+    Some((Ask::of_method(&request.method)?, params))
 }
 
 fn reply(envelope: &Envelope<'_>, id: RequestId) -> ServerJsonRpcMessage {

@@ -49,7 +49,7 @@ impl RawHttp {
         self.raw.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces the results in a stream by their text.
+    /// Replaces results and questions in a stream by their text.
     fn texts(&self, events: Events) -> Events {
         let this = self.clone();
         Box::pin(events.map(move |event| {
@@ -61,6 +61,9 @@ impl RawHttp {
     }
 
     fn text(&self, data: String) -> String {
+        if let Some(question) = raw::wrapped(&data) {
+            return question;
+        }
         let mut raw = self.raw();
         if raw.is_empty() {
             return data;

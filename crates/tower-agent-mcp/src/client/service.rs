@@ -14,7 +14,7 @@ use tower_agent_core::{Error, Json, Str, ToolCall, ToolOutput, Tools};
 use tower_service::Service;
 
 use super::{
-    Builder, Endpoint, ServerEvent, Snapshot, Status, call,
+    Builder, Endpoint, ServerEvent, Snapshot, Status, call, level,
     session::{self, Session},
     shared::Shared,
 };
@@ -102,6 +102,20 @@ impl McpClient {
         params: impl Into<Json>,
     ) -> Result<Json, Error> {
         call::ask(&self.shared, method.into(), &params.into()).await
+    }
+
+    /// Asks the server to log from a level on, now and whenever it is connected again. A server of 2026-07-28 is told with each
+    /// call: see [`OnLog::from_level`](super::OnLog::from_level).
+    ///
+    /// # Errors
+    /// When the server refuses, or does not answer in time. It is told again with the next connection.
+    #[expect(deprecated, reason = "servers of before 2026-07-28 are told once")]
+    pub async fn set_log_level(&self, level: rmcp::model::LoggingLevel) -> Result<(), Error> {
+        self.shared.set_level(level);
+        match (self.shared.link(), self.shared.snapshot().server) {
+            (Ok(link), Some(server)) => level::tell(&self.shared, &link, &server, level).await,
+            _ => Ok(()),
+        }
     }
 
     /// Ends the connection and waits until the server is told. Calls that are open are answered with an error, later

@@ -3,10 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use rmcp::{
-    ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient,
+    ClientLifecycleMode, ClientServiceExt, RoleClient,
     model::{
-        CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig,
-        Implementation, ProtocolVersion, SubscriptionFilter, TASKS_EXTENSION_ID,
+        CancelledNotification, CancelledNotificationParam, ProtocolVersion, SubscriptionFilter,
     },
     service::{ClientInitializeError, RunningService},
     transport::Transport,
@@ -21,9 +20,10 @@ use super::{
     Endpoint, Protocol, ServerInfo,
     exchange::{Abandoned, Link},
     fault,
+    host::Host,
+    level,
     lines::Lines,
     list::Listing,
-    options::Options,
     shared::Shared,
     stderr::Stderr,
     tap::{Tap, Wire},
@@ -32,31 +32,6 @@ use super::{
 const BURST: Duration = Duration::from_millis(50);
 /// How long a connection may take to end.
 const FAREWELL: Duration = Duration::from_secs(10);
-
-/// Answers what a server asks of a client: nothing that a person would have to decide.
-pub(crate) struct Host(ClientConfig);
-
-impl ClientHandler for Host {
-    fn get_info(&self) -> ClientConfig {
-        self.0.clone()
-    }
-}
-
-impl Host {
-    fn new(options: &Options) -> Self {
-        let mut capabilities = ClientCapabilities::default();
-        if options.input {
-            capabilities.elicitation = Some(Default::default());
-        }
-        if options.tasks {
-            let extensions = capabilities.extensions.get_or_insert_default();
-            extensions.insert(TASKS_EXTENSION_ID.to_owned(), serde_json::Map::new());
-        }
-        let (name, version) = &options.client;
-        let info = Implementation::new(name.as_str(), version.as_str());
-        Self(ClientConfig::new(capabilities, info))
-    }
-}
 
 pub(crate) struct Session {
     running: RunningService<RoleClient, Host>,
@@ -73,6 +48,7 @@ impl Session {
         let limit = shared.options.connect;
         let opening = async {
             let mut session = greet(shared).await?;
+            session.set_level(shared).await;
             session.listing = Some(Listing::read(shared, &session.link, &session.server).await?);
             Ok(session)
         };
@@ -80,6 +56,14 @@ impl Session {
             let what = format!("server `{}` was not ready", shared.name);
             Err(fault::timeout(&what, limit))
         })
+    }
+
+    /// A server that cannot be told how much to log is served all the same.
+    async fn set_level(&self, shared: &Shared) {
+        let Some(level) = shared.level() else { return };
+        if let Err(error) = level::tell(shared, &self.link, &self.server, level).await {
+            tracing::debug!(%error, "a server was not told from which level on to log");
+        }
     }
 
     /// Serves the connection until it ends, and says why it did.
@@ -106,7 +90,7 @@ async fn last_words(stderr: Option<Stderr>) -> Option<String> {
     stderr?.last_words().await
 }
 
-/// Tries the newer generation first; a server that hangs up at its greeting gets the older one on a new connection.
+/// Tries the newer generation first; a server that does not take its greeting gets the older one on a new connection.
 async fn greet(shared: &Shared) -> Result<Session, Error> {
     let (first, second) = match shared.options.protocol {
         Protocol::Auto => (auto(), Some(ClientLifecycleMode::Initialize)),
@@ -117,7 +101,7 @@ async fn greet(shared: &Shared) -> Result<Session, Error> {
         }
     };
     let result = match (start(shared, first).await, second) {
-        (Err(failed), Some(older)) if failed.is_hang_up() => start(shared, older).await,
+        (Err(failed), Some(older)) if failed.wants_older() => start(shared, older).await,
         (result, _) => result,
     };
     result.map_err(|failed| failed.into_error(&shared.name))
@@ -136,8 +120,14 @@ enum Start {
 }
 
 impl Start {
-    fn is_hang_up(&self) -> bool {
-        matches!(self, Self::Greet(fault, _) if matches!(**fault, ClientInitializeError::ConnectionClosed(_)))
+    /// Whether the server may take the older greeting: it hung up, or knows the newer one and speaks older versions alone.
+    fn wants_older(&self) -> bool {
+        let Self::Greet(fault, _) = self else { return false };
+        matches!(
+            **fault,
+            ClientInitializeError::ConnectionClosed(_)
+                | ClientInitializeError::NoCompatibleProtocolVersion { .. }
+        )
     }
 
     fn into_error(self, server: &str) -> Error {
@@ -177,7 +167,7 @@ where
 {
     let wire = Arc::new(Wire::new(shared.events.clone()));
     let tap = Tap { inner, wire: Arc::clone(&wire) };
-    let host = Host::new(&shared.options);
+    let host = Host::new(&shared.options, Arc::clone(&wire));
     let running = match host.serve_with_lifecycle(tap, mode).await {
         Ok(running) => running,
         Err(fault) => return Err(Start::Greet(Box::new(fault), last_words(stderr).await)),
@@ -235,7 +225,7 @@ async fn keep_list(
 
 /// In the newer generation changes are told to those who listen; without a listener this waits for ever.
 async fn subscribe(link: &Link, server: &ServerInfo) -> std::convert::Infallible {
-    if server.protocol.as_str() >= ProtocolVersion::V_2026_07_28.as_str() {
+    if server.is_stateless() {
         let filter = SubscriptionFilter::builder().tools_list_changed().build();
         match link.peer.listen(filter).await {
             // Changes are seen where they arrive; this only keeps the subscription.

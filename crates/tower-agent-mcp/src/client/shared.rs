@@ -1,7 +1,9 @@
 //! What the clones of a client and its keeper share.
+#![expect(deprecated, reason = "servers of before 2026-07-28 are told a level of logging")]
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rmcp::model::LoggingLevel;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tower_agent_core::{Error, Str, Tools};
@@ -26,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) stop: CancellationToken,
     state: watch::Sender<Snapshot>,
     link: Mutex<Option<Link>>,
+    level: Mutex<Option<LoggingLevel>>,
 }
 
 impl Shared {
@@ -39,6 +42,7 @@ impl Shared {
             stop: CancellationToken::new(),
             state: watch::Sender::default(),
             link: Mutex::default(),
+            level: Mutex::default(),
         }
     }
 
@@ -61,6 +65,15 @@ impl Shared {
             };
             fault::away(&self.name, reason)
         })
+    }
+
+    /// From which level on the server was asked to log.
+    pub(crate) fn level(&self) -> Option<LoggingLevel> {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_level(&self, level: LoggingLevel) {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(level);
     }
 
     pub(crate) fn patience(&self, deadline: Option<std::time::Instant>) -> Patience {

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use rmcp::model::ServerPeerInfo;
+use rmcp::model::{ProtocolVersion, ServerPeerInfo};
 use tower_agent_core::{Json, Str, Tools};
 
 /// A server as it was at one time.
@@ -60,6 +60,13 @@ pub struct ServerInfo {
     pub instructions: Option<Str>,
     /// All that it said when it was greeted.
     pub json: Json,
+}
+
+impl ServerInfo {
+    /// Whether it speaks the generation of the protocol that has no handshake.
+    pub(crate) fn is_stateless(&self) -> bool {
+        self.protocol.as_str() >= ProtocolVersion::V_2026_07_28.as_str()
+    }
 }
 
 impl From<&ServerPeerInfo> for ServerInfo {

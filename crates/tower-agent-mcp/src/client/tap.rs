@@ -11,9 +11,12 @@ use rmcp::{
 };
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
-use tower_agent_core::{Json, Str};
 
-use super::events::{Log, ServerEvent};
+use super::{
+    events::{Log, ServerEvent},
+    open::OpenCalls,
+    raw::Raw,
+};
 
 /// How many reports of progress may wait for the calls to look at them.
 const SIGNALS: usize = 256;
@@ -26,6 +29,7 @@ pub(crate) struct Wire {
     pub(crate) changed: Notify,
     /// The server sends nothing any more.
     pub(crate) closed: CancellationToken,
+    pub(crate) calls: OpenCalls,
     events: broadcast::Sender<ServerEvent>,
 }
 
@@ -35,6 +39,7 @@ impl Wire {
             progress: broadcast::channel(SIGNALS).0,
             changed: Notify::new(),
             closed: CancellationToken::new(),
+            calls: OpenCalls::default(),
             events,
         }
     }
@@ -45,14 +50,10 @@ impl Wire {
                 // Without a call in flight nobody listens.
                 drop(self.progress.send(progress.params.clone()));
             }
-            #[expect(deprecated, reason = "servers of both generations send it")]
             ServerNotification::LoggingMessageNotification(log) => {
-                let level = serde_json::to_value(log.params.level).unwrap_or_default();
-                drop(self.events.send(ServerEvent::Log(Log {
-                    level: Str::from(level.as_str().unwrap_or("info")),
-                    logger: log.params.logger.as_ref().map(Str::from),
-                    data: Json::from_value(log.params.data.clone()),
-                })));
+                let mut log = Log::new(&log.params);
+                log.is_heard = self.calls.log(&log);
+                drop(self.events.send(ServerEvent::Log(log)));
             }
             ServerNotification::ToolListChangedNotification(_) => self.changed.notify_one(),
             _ => {}
@@ -77,6 +78,11 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
         &mut self,
         item: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        if let ClientJsonRpcMessage::Request(request) = &item
+            && let Some(key) = Raw::of(&request.request).and_then(|raw| raw.call)
+        {
+            self.wire.calls.sent(key, &request.id);
+        }
         self.inner.send(item)
     }
 

@@ -57,6 +57,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Adds the fields of names that are not there yet.
+    #[cfg(feature = "client")]
     pub(crate) fn add(&mut self, more: &Fields<'_>) {
         for (name, raw) in &more.0 {
             if !self.0.iter().any(|(known, _)| known == name) {
@@ -69,6 +70,12 @@ impl<'a> Fields<'a> {
     #[cfg(feature = "client")]
     pub(crate) fn keep(&mut self, names: &[&str]) {
         self.0.retain(|(name, _)| names.contains(&&**name));
+    }
+
+    /// The names and the text of all fields.
+    #[cfg(feature = "client")]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, raw)| (&**name, &**raw))
     }
 
     /// Whether there are no other fields than these.

@@ -1,7 +1,7 @@
 //! What a server sends, in our vocabulary. What has no name there stays in `extra`, byte for byte.
 
 use tower_agent_core::{
-    Annotations, Content, Effect, ErrorKind, Failure, Json, Media, MediaSource, Resource,
+    Annotations, Content, Effect, ErrorKind, Failure, Json, Media, MediaSource, Resource, Str,
     Suspension, TextPart, ToolOutput, ToolSpec,
 };
 
@@ -17,7 +17,7 @@ pub(crate) type Flaw = &'static str;
 #[cfg(feature = "client")]
 pub(crate) struct Page {
     pub(crate) tools: Vec<Json>,
-    pub(crate) next: Option<tower_agent_core::Str>,
+    pub(crate) next: Option<Str>,
 }
 
 #[cfg(feature = "client")]
@@ -115,6 +115,11 @@ fn complete(mut fields: Fields<'_>) -> Result<ToolOutput, Flaw> {
     Ok(output)
 }
 
+/// The state of a server that asks, as it is to be sent back: in the extensions of an output, where no layer changes it.
+#[cfg(feature = "server")]
+#[derive(Debug)]
+pub(crate) struct State(pub(crate) Str);
+
 /// The whole result is what is asked, so that an answer can send back what belongs to it.
 fn waiting(json: &Json, mut fields: Fields<'_>, kind: &'static str) -> ToolOutput {
     let (id, reason, text) = if kind == "task" {
@@ -130,12 +135,35 @@ fn waiting(json: &Json, mut fields: Fields<'_>, kind: &'static str) -> ToolOutpu
     };
     let mut output = ToolOutput::text(text);
     output.meta = fields.take_json("_meta");
+    #[cfg(feature = "server")]
+    if kind == "input_required" && !id.is_empty() {
+        output.extensions.insert(State(id.clone()));
+    }
     output.with_outcome(Suspension::new("mcp", id, reason).request(json.clone()))
 }
 
 /// What a server wants back with the answers to its questions.
+#[cfg(feature = "client")]
 pub(crate) fn request_state(result: &Json) -> Option<Json> {
     Fields::parse(result.as_str())?.take_json("requestState")
+}
+
+/// What a server wants to know: the name of each answer, the method and the parameters.
+#[cfg(feature = "client")]
+pub(crate) fn input_requests(result: &Json) -> Option<Vec<(Str, Str, Json)>> {
+    let mut fields = Fields::parse(result.as_str())?;
+    if fields.take_str("resultType")? != "input_required" {
+        return None;
+    }
+    let Some(asked) = fields.take_json("inputRequests") else { return Some(Vec::new()) };
+    let asked = Fields::parse(asked.as_str())?;
+    let request = |(name, raw): (&str, &str)| {
+        let mut request = Fields::parse(raw)?;
+        let method = request.take_str("method")?;
+        let params = request.take_json("params").unwrap_or_else(Json::object);
+        Some((name.into(), method, params))
+    };
+    asked.iter().map(request).collect()
 }
 
 /// A block. One that lacks what its type needs stays as it is.

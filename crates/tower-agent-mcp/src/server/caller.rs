@@ -1,17 +1,20 @@
 use std::{fmt, sync::Arc};
 
 use http::request::Parts;
+#[expect(deprecated, reason = "the protocol that most clients speak has it")]
+use rmcp::model::LoggingMessageNotificationParam;
 use rmcp::{
     Peer, RoleServer,
     model::{
         CallToolRequestParams, ClientCapabilities, Implementation, InputResponses, ProtocolVersion,
-        RequestMetaObject,
+        RequestId, RequestMetaObject,
     },
     service::RequestContext,
 };
-use tower_agent_core::{Context, Str};
+use tokio::sync::mpsc;
+use tower_agent_core::{Context, Error, Json, Str};
 
-use super::{Progress, log, serve::ConnectionId};
+use super::{Progress, ask, log, serve::ConnectionId};
 
 /// The MCP request behind a call: who sent it, what came with it, and the way back to the client.
 ///
@@ -38,6 +41,7 @@ struct Inner {
     request: Option<CallToolRequestParams>,
     session: Option<Str>,
     progress: Progress,
+    abandoned: mpsc::UnboundedSender<RequestId>,
 }
 
 impl Caller {
@@ -47,13 +51,15 @@ impl Caller {
         ctx.extensions.get()
     }
 
+    /// The other end has the questions that were given up.
     pub(crate) fn new(
         context: RequestContext<RoleServer>,
         request: Option<CallToolRequestParams>,
-    ) -> Self {
+    ) -> (Self, ask::Abandoned) {
         let session = session(&context);
         let progress = Progress::of_request(&context);
-        Self(Arc::new(Inner { context, request, session, progress }))
+        let (abandoned, receiver) = mpsc::unbounded_channel();
+        (Self(Arc::new(Inner { context, request, session, progress, abandoned })), receiver)
     }
 
     /// The way back to the client: log messages, questions, requests of the server.
@@ -123,8 +129,44 @@ impl Caller {
     pub async fn log(&self, level: rmcp::model::LoggingLevel, text: &str) {
         let context = &self.0.context;
         if !context.ct.is_cancelled() && log::wants(context, level) {
-            log::send(context, level, text).await;
+            log::send(context, LoggingMessageNotificationParam::new(level, text.into())).await;
         }
+    }
+
+    /// Sends the client a log message of somebody else, under the same conditions as [`log`](Self::log).
+    #[expect(deprecated, reason = "the protocol that most clients speak has it")]
+    pub async fn pass_log(&self, message: LoggingMessageNotificationParam) {
+        let context = &self.0.context;
+        if !context.ct.is_cancelled() && log::wants(context, message.level) {
+            log::send(context, message).await;
+        }
+    }
+
+    /// From which level on the client wants log messages during this call, if it wants any.
+    #[must_use]
+    #[expect(deprecated, reason = "the protocol that most clients speak has it")]
+    pub fn log_level(&self) -> Option<rmcp::model::LoggingLevel> {
+        log::floor(&self.0.context)
+    }
+
+    /// Whether the client says that it takes a question of a method of the protocol with these parameters, in whatever way.
+    #[must_use]
+    pub fn takes(&self, method: &str, params: &Json) -> bool {
+        let client = self.capabilities().unwrap_or_default();
+        params.value().is_ok_and(|params| ask::takes(&client, method, params))
+    }
+
+    /// Asks the client in the middle of the call, with a method and parameters of the protocol (`elicitation/create`,
+    /// `sampling/createMessage`, `roots/list`), and returns its answer. When the future is dropped before, the client is told that
+    /// the question is void.
+    ///
+    /// Clients of 2026-07-28 are asked by a result that [waits](tower_agent_core::Suspension) instead.
+    ///
+    /// # Errors
+    /// [`NotFound`](tower_agent_core::ErrorKind::NotFound) for a client that does not say that it takes such a question; an error
+    /// with rmcp's `ErrorData` as its source for one that answers with an error; and when the client goes away.
+    pub async fn ask(&self, method: &str, params: &Json) -> Result<Json, Error> {
+        ask::ask(self, &self.0.abandoned, method, params).await
     }
 
     /// The request as rmcp handed it over.

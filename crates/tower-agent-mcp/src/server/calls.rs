@@ -1,8 +1,9 @@
 use std::{sync::Arc, time::Duration};
 
+use http::request::Parts;
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolRequestParams, ErrorCode},
+    model::{CallToolRequestParams, ErrorCode, Extensions},
     service::RequestContext,
 };
 use tokio::{sync::Semaphore, time::Instant};
@@ -12,7 +13,7 @@ use tower_agent_core::{
 };
 use uuid::Uuid;
 
-use super::{Caller, gate::Gate, identity::Identify};
+use super::{Caller, ask, copied::Copied, gate::Gate, identity::Identify, raw};
 
 /// The most calls at a time, unless the host sets another number.
 pub(crate) const MAX_CALLS: usize = 64;
@@ -34,19 +35,23 @@ impl Calls {
         spec: Option<Arc<ToolSpec>>,
         context: RequestContext<RoleServer>,
     ) -> Result<Answer, ErrorData> {
-        let mut call = ToolCall::new(Str::from(&*request.name), arguments(&mut request))
-            .with_id(context.id.to_string());
+        let arguments = arguments(&mut request, &context.extensions);
+        let mut call =
+            ToolCall::new(Str::from(&*request.name), arguments).with_id(context.id.to_string());
         call.spec = spec;
         let token = context.ct.child_token();
         let _cancels_on_drop = token.clone().drop_guard();
-        let caller = Caller::new(context, Some(request));
-        tokio::select! {
+        let peer = context.peer.clone();
+        let (caller, mut abandoned) = Caller::new(context, Some(request));
+        let result = tokio::select! {
             biased;
             () = token.cancelled() => Err(cancelled()),
-            answer = self.answer(call, caller.clone(), token.clone()) => {
-                Ok(Answer { caller, result: answer })
-            }
-        }
+            answer = self.answer(call, caller.clone(), token.clone()) => Ok(answer),
+            () = ask::take_back(&peer, &mut abandoned) => Err(cancelled()),
+        };
+        // What was asked for a call that is over is void.
+        ask::take_back_rest(&peer, &mut abandoned).await;
+        Ok(Answer { caller, result: result? })
     }
 
     async fn answer(
@@ -74,7 +79,7 @@ impl Calls {
     ) -> Result<Tools, ErrorData> {
         let token = context.ct.child_token();
         let _cancels_on_drop = token.clone().drop_guard();
-        let caller = Caller::new(context, None);
+        let (caller, _) = Caller::new(context, None);
         let Ok(ctx) = self.context(caller, token.clone()) else {
             return Ok(Tools::new());
         };
@@ -116,12 +121,15 @@ pub(crate) struct Answer {
     pub(crate) result: Result<ToolOutput, Error>,
 }
 
-/// Takes the arguments and leaves whether there were any.
-fn arguments(request: &mut CallToolRequestParams) -> Json {
-    match &mut request.arguments {
-        Some(arguments) => Json::from_value(std::mem::take(arguments).into()),
-        None => Json::object(),
-    }
+/// Takes the arguments, as they were written if that is known, and leaves whether there were any.
+fn arguments(request: &mut CallToolRequestParams, extensions: &Extensions) -> Json {
+    let Some(arguments) = &mut request.arguments else { return Json::object() };
+    let arguments = std::mem::take(arguments);
+    let written = match extensions.get() {
+        Some(raw::Arguments(json)) => Some(json.clone()),
+        None => extensions.get::<Parts>().and_then(|head| head.extensions.get::<Copied>()?.take()),
+    };
+    written.unwrap_or_else(|| Json::from_value(arguments.into()))
 }
 
 fn cancelled() -> ErrorData {

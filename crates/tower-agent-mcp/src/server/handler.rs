@@ -17,7 +17,7 @@ use tower_agent_core::{Context, ErrorKind, Outcome, ToolOutput, Tools};
 use super::{
     McpServerBuilder,
     calls::{Answer, Calls},
-    log::LogLevel,
+    log::{LogLevel, SharedLogLevel},
     respond::{failed, respond},
     shelf::Shelf,
 };
@@ -125,8 +125,9 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if self.logs() {
-            context.extensions.insert(self.log_level.share());
+        // Whoever stands around this server may have said it already.
+        if self.logs() && context.extensions.get::<SharedLogLevel>().is_none() {
+            self.log_level.mark(&mut context);
         }
         let name = request.name.to_string();
         let answer = self.calls.run(request, None, context).await?;

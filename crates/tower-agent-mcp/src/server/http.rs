@@ -1,5 +1,11 @@
-use std::sync::Arc;
+use std::{
+    fmt,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
+use http::Request;
+use http_body::Body;
 use rmcp::{
     ServerHandler,
     transport::{
@@ -7,6 +13,46 @@ use rmcp::{
         streamable_http_server::session::local::LocalSessionManager,
     },
 };
+
+use super::copied::CopiedBody;
+
+type Inner<H> = StreamableHttpService<H, LocalSessionManager>;
+
+/// A server over streamable HTTP; see [`http_service`]. Clones are the same server.
+pub struct HttpService<H>(Inner<H>);
+
+impl<H> Clone for HttpService<H> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<H> fmt::Debug for HttpService<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HttpService")
+    }
+}
+
+impl<H, B> tower_service::Service<Request<B>> for HttpService<H>
+where
+    H: ServerHandler,
+    B: Body<Data: Send, Error: fmt::Display> + Send + 'static,
+{
+    type Response = <Inner<H> as tower_service::Service<Request<CopiedBody<B>>>>::Response;
+    type Error = <Inner<H> as tower_service::Service<Request<CopiedBody<B>>>>::Error;
+    type Future = <Inner<H> as tower_service::Service<Request<CopiedBody<B>>>>::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        tower_service::Service::<Request<CopiedBody<B>>>::poll_ready(&mut self.0, cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let (mut head, body) = request.into_parts();
+        let (body, copy) = CopiedBody::new(body);
+        head.extensions.insert(copy);
+        tower_service::Service::call(&mut self.0, Request::from_parts(head, body))
+    }
+}
 
 /// A server over streamable HTTP, as a service that axum mounts.
 ///
@@ -30,9 +76,9 @@ use rmcp::{
 pub fn http_service<H: ServerHandler + Clone>(
     handler: H,
     config: StreamableHttpServerConfig,
-) -> StreamableHttpService<H, LocalSessionManager> {
+) -> HttpService<H> {
     let sessions = Arc::new(LocalSessionManager::default());
-    StreamableHttpService::new(move || Ok(handler.clone()), sessions, config)
+    HttpService(StreamableHttpService::new(move || Ok(handler.clone()), sessions, config))
 }
 
 /// A configuration for a server that only this machine should reach: `Host` and, where a browser sends it, `Origin`

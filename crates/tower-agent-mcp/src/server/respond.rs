@@ -2,18 +2,23 @@ use rmcp::model::{
     CallToolResponse, CallToolResult, ClientCapabilities, InputRequest, InputRequests,
     InputRequiredResult, ProtocolVersion,
 };
+use serde_json::Value;
 use tower_agent_core::{
     Effect, Error, ErrorKind, Failure, Json, Operation, Outcome, Suspension, ToolCall, ToolOutput,
 };
 
-use super::Caller;
-use crate::convert::to_mcp;
+use super::{Caller, ask};
+use crate::convert::{from_mcp, to_mcp};
 
 /// What the client gets of an output.
 pub(crate) fn respond(output: ToolOutput, caller: &Caller) -> CallToolResponse {
     if let Outcome::Suspended(suspension) = &output.outcome
         && let Some(mut asked) = input_required(suspension, caller)
     {
+        // A layer that masks what is asked may have masked the state, too.
+        if let Some(from_mcp::State(state)) = output.extensions.get() {
+            asked.request_state = Some(state.to_string());
+        }
         if asked.meta.is_none() {
             asked.meta = output.meta.as_ref().and_then(|meta| meta.read().ok());
         }
@@ -74,10 +79,7 @@ fn is_result(request: &Json) -> bool {
 }
 
 fn can_answer(client: &ClientCapabilities, request: &InputRequest) -> bool {
-    match request {
-        InputRequest::Elicitation(_) => client.elicitation.is_some(),
-        InputRequest::CreateMessage(_) => client.sampling.is_some(),
-        InputRequest::ListRoots(_) => client.roots.is_some(),
-        _ => false,
-    }
+    let Ok(request) = serde_json::to_value(request) else { return false };
+    let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
+    ask::takes(client, method, request.get("params").unwrap_or(&Value::Null))
 }

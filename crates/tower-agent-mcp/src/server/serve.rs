@@ -7,16 +7,21 @@ use std::{
 
 use rmcp::{
     RoleServer, ServerHandler,
-    model::{GetExtensions, JsonRpcMessage},
+    model::{ClientRequest, GetExtensions, JsonRpcMessage},
     service::{
         QuitReason, RunningService, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage,
         serve_server_with_ct,
     },
     transport::{IntoTransport, Transport, async_rw::AsyncRwTransport, stdio_pipes},
 };
-use tokio::time::sleep;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::sleep,
+};
 use tower_agent_core::{CancellationToken, Error, ErrorKind, Str};
 use uuid::Uuid;
+
+use super::raw;
 
 /// Serves one connection over the process's standard input and output, with the defaults of [`serve`].
 ///
@@ -27,7 +32,24 @@ use uuid::Uuid;
 /// As for [`serve`].
 pub async fn serve_stdio<H: ServerHandler>(handler: H) -> Result<(), Error> {
     let (read, write) = stdio_pipes();
-    serve(handler, AsyncRwTransport::new_server(read, write)).await
+    serve_lines(handler, read, write).await
+}
+
+/// Serves one connection over any pair of byte streams that carries a message a line, as [`serve`] does, and hands the arguments of
+/// calls on as the client wrote them: key order, digits and all. Only where a key stands twice they are what [`serve`] makes of them.
+pub fn serve_lines<H, R, W>(
+    handler: H,
+    read: R,
+    write: W,
+) -> Serve<H, impl Transport<RoleServer> + 'static>
+where
+    H: ServerHandler,
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let calls = raw::Calls::default();
+    let transport = AsyncRwTransport::new_server(raw::Lines::new(read, calls.clone()), write);
+    Serve { calls, ..serve(handler, transport) }
 }
 
 /// Serves one connection: a pair of a reader and a writer, or any transport of rmcp.
@@ -71,6 +93,7 @@ where
     Serve {
         handler,
         transport: transport.into_transport(),
+        calls: raw::Calls::default(),
         grace: Duration::from_secs(1),
         shutdown: Box::pin(pending()),
     }
@@ -81,6 +104,7 @@ where
 pub struct Serve<H, T> {
     handler: H,
     transport: T,
+    calls: raw::Calls,
     grace: Duration,
     shutdown: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -120,6 +144,7 @@ where
     let (stop, closed) = (CancellationToken::new(), CancellationToken::new());
     let connection = Connection {
         inner: serve.transport,
+        calls: serve.calls,
         id: ConnectionId(Uuid::now_v7().to_string().into()),
         closed: closed.clone(),
     };
@@ -179,6 +204,8 @@ pub(crate) struct ConnectionId(pub(crate) Str);
 /// A transport that marks what it receives and notes its end.
 struct Connection<T> {
     inner: T,
+    /// The arguments that were seen on their way in.
+    calls: raw::Calls,
     id: ConnectionId,
     closed: CancellationToken,
 }
@@ -198,6 +225,11 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Connection<T> {
         match &mut message {
             Some(JsonRpcMessage::Request(request)) => {
                 request.request.extensions_mut().insert(self.id.clone());
+                if let ClientRequest::CallToolRequest(call) = &mut request.request
+                    && let Some(arguments) = self.calls.take(&request.id)
+                {
+                    call.extensions.insert(arguments);
+                }
             }
             Some(_) => {}
             None => self.closed.cancel(),

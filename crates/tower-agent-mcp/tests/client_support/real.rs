@@ -41,7 +41,7 @@ fn tools() -> Vec<Tool> {
     let mut schema = Map::new();
     schema.insert("type".into(), "object".into());
     let schema = Arc::new(schema);
-    let names = ["echo", "env", "pid", "wait", "dial", "mutter", "steps"];
+    let names = ["echo", "env", "pid", "wait", "dial", "mutter", "steps", "ask"];
     let tools = names.map(|name| Tool::new(name, format!("Does {name}"), Arc::clone(&schema)));
     let mut tools = tools.to_vec();
     // This argument goes into a header too, and the server compares them.
@@ -103,6 +103,15 @@ impl ServerHandler for Real {
             "mutter" => {
                 eprintln!("I mutter");
                 Self::text("muttered")
+            }
+            "ask" => {
+                let form = json!({"mode": "form", "message": arguments["message"], "requestedSchema": {"type": "object", "properties": {}}});
+                let form = serde_json::from_value(form).unwrap();
+                let answer = context.peer.create_elicitation(form).await;
+                Self::text(match answer {
+                    Ok(answer) => json!(answer).to_string(),
+                    Err(error) => error.to_string(),
+                })
             }
             "steps" => {
                 let token = context.meta.get_progress_token().unwrap();

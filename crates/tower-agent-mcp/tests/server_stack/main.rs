@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod agents;
+mod asking;
 mod calls;
 mod content;
 mod http;

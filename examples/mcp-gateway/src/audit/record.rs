@@ -11,7 +11,7 @@ use tower_agent::{
 use tower_agent_mcp::server::Caller;
 
 use super::AuditFile;
-use crate::scrub::scrub;
+use crate::masks::scrub;
 
 /// Arguments that are longer are left out, in bytes.
 const LONGEST_ARGUMENTS: usize = 16 << 10;

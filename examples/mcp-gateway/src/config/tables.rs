@@ -12,6 +12,7 @@ use toml::Spanned;
 use super::{
     Config, ConfigError,
     layers::{LayerKeys, Layers, layer_keys},
+    pass_on::PassOn,
     place::Place,
     values::{Choice, Globs, Period, Value},
 };
@@ -38,6 +39,7 @@ layer_keys! {
         allow: Option<Globs>,
         deny: Option<Globs>,
         pins: Option<PathBuf>,
+        pass_on: Option<PassOn>,
     }
 }
 
@@ -63,6 +65,7 @@ layer_keys! {
         idle_timeout: Option<Period>,
         total_timeout: Option<Period>,
         pins: Option<Choice<PathBuf>>,
+        pass_on: Option<PassOn>,
         allow: Option<Globs>,
         deny: Option<Globs>,
     }
@@ -112,6 +115,7 @@ pub(crate) struct Connection {
     pub(crate) idle: Option<Duration>,
     pub(crate) total: Option<Duration>,
     pub(crate) pins: Option<PathBuf>,
+    pub(crate) pass_on: PassOn,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -160,8 +164,11 @@ impl Tables {
             audit.file = place.resolve(&audit.file);
         }
         let layers = all.keys().build(place, &mut flaws);
-        let pins = all.pins.map(|path| place.resolve(&path));
-        let understand = |server: ServerTable| server.understand(place, pins.as_ref(), &mut flaws);
+        let wide = Wide {
+            pins: all.pins.map(|path| place.resolve(&path)),
+            pass_on: all.pass_on.unwrap_or_default(),
+        };
+        let understand = |server: ServerTable| server.understand(place, &wide, &mut flaws);
         let servers = server.into_iter().filter_map(understand).collect();
         let tools = tool.into_iter().map(|tool| tool.understand(place, &mut flaws)).collect();
         if flaws.is_empty() {
@@ -172,19 +179,20 @@ impl Tables {
     }
 }
 
+/// What holds for connections that say nothing else.
+struct Wide {
+    pins: Option<PathBuf>,
+    pass_on: PassOn,
+}
+
 impl ServerTable {
-    fn understand(
-        self,
-        place: &Place<'_>,
-        pins: Option<&PathBuf>,
-        flaws: &mut Vec<String>,
-    ) -> Option<Server> {
+    fn understand(self, place: &Place<'_>, wide: &Wide, flaws: &mut Vec<String>) -> Option<Server> {
         let layers = self.keys().build(place, flaws);
         let span = self.name.span();
         let endpoint = self.endpoint(place);
         let endpoint = endpoint.map_err(|what| flaws.push(place.flaw(&span, what))).ok()?;
         let pins = match self.pins {
-            None => pins.cloned(),
+            None => wide.pins.clone(),
             Some(Choice::Off) => None,
             Some(Choice::On(path)) => Some(place.resolve(&path)),
         };
@@ -195,6 +203,7 @@ impl ServerTable {
             idle: self.idle_timeout.map(|limit| limit.0),
             total: self.total_timeout.map(|limit| limit.0),
             pins,
+            pass_on: self.pass_on.unwrap_or_else(|| wide.pass_on.clone()),
         };
         let Self { prefix, allow, deny, .. } = self;
         Some(Server { connection, prefix, allow, deny, layers })

@@ -9,12 +9,21 @@ use std::{
     time::Duration,
 };
 
-use rmcp::{
-    ClientHandler, RoleClient, ServiceExt,
-    model::{CallToolRequestParams, CallToolResult, ProgressNotificationParam},
-    service::{NotificationContext, RunningService},
+#[expect(deprecated, reason = "older servers ask for it")]
+use rmcp::model::{
+    CreateMessageRequestParams, CreateMessageResult, ListRootsResult,
+    LoggingMessageNotificationParam, Root, SamplingMessage,
 };
-use serde_json::Value;
+use rmcp::{
+    ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient,
+    model::{
+        CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig,
+        ElicitRequestParams, ElicitResult, ElicitationAction, Implementation,
+        ProgressNotificationParam, ProtocolVersion,
+    },
+    service::{NotificationContext, RequestContext, RunningService},
+};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, BufReader},
@@ -28,6 +37,18 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What `GATEWAY_TOKEN` holds.
 pub(crate) const TOKEN: &str = "a token for tests";
+
+/// What the user of a [`Listener`] writes into a form: a secret, which is no real one.
+pub(crate) const ANSWER: &str = "ghp_f6E5d4C3b2A1f6E5d4C3b2A1f6E5d4C3b2A1";
+
+/// The generations of the protocol.
+pub(crate) fn sessions() -> ClientLifecycleMode {
+    ClientLifecycleMode::Initialize
+}
+
+pub(crate) fn stateless() -> ClientLifecycleMode {
+    ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+}
 
 /// A folder with a configuration in it.
 pub(crate) struct Folder(TempDir);
@@ -67,14 +88,94 @@ impl Folder {
     }
 }
 
-/// A client that notices when the list of tools changes, and how far calls are.
+/// A client that notices when the list of tools changes, how far calls are, and what servers log and ask.
 #[derive(Clone, Default)]
 pub(crate) struct Listener {
     pub(crate) changed: Arc<Notify>,
     pub(crate) progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
+    pub(crate) capabilities: ClientCapabilities,
+    /// What servers log, as level, logger and data.
+    pub(crate) logs: Arc<Mutex<Vec<(String, String, Value)>>>,
+    /// What servers ask.
+    pub(crate) asked: Arc<Mutex<Vec<Value>>>,
+    /// Whether it answers.
+    pub(crate) is_silent: bool,
+    /// Hears of questions that are taken back.
+    pub(crate) taken_back: Arc<Notify>,
 }
 
+impl Listener {
+    /// One that takes these questions.
+    pub(crate) fn who_takes(capabilities: Value) -> Self {
+        Self { capabilities: serde_json::from_value(capabilities).unwrap(), ..Self::default() }
+    }
+
+    pub(crate) fn logged(&self) -> Vec<(String, String, Value)> {
+        self.logs.lock().unwrap().clone()
+    }
+
+    /// Waits until so many lines were logged.
+    pub(crate) async fn hears(&self, lines: usize) -> Vec<(String, String, Value)> {
+        let all = async {
+            while self.logged().len() < lines {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        assert!(timeout(PATIENCE, all).await.is_ok(), "{:?}", self.logged());
+        self.logged()
+    }
+
+    async fn note(&self, question: Value, context: &RequestContext<RoleClient>) {
+        self.asked.lock().unwrap().push(question);
+        if self.is_silent {
+            context.ct.cancelled().await;
+            self.taken_back.notify_one();
+        }
+    }
+}
+
+#[expect(deprecated, reason = "older servers ask for it")]
 impl ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(self.capabilities.clone(), Implementation::new("listener", "1"))
+    }
+
+    async fn on_logging_message(
+        &self,
+        log: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let level = serde_json::to_value(log.level).unwrap().as_str().unwrap().to_owned();
+        self.logs.lock().unwrap().push((level, log.logger.unwrap_or_default(), log.data));
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        self.note(serde_json::to_value(request).unwrap(), &context).await;
+        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(json!({"yours": ANSWER})))
+    }
+
+    async fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        self.note(serde_json::to_value(request).unwrap(), &context).await;
+        let message = SamplingMessage::assistant_text("a token");
+        Ok(CreateMessageResult::new(message, "model".to_owned()))
+    }
+
+    async fn list_roots(
+        &self,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        self.note(json!("roots"), &context).await;
+        Ok(ListRootsResult::new(vec![Root::new("file:///here")]))
+    }
+
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.changed.notify_one();
     }
@@ -99,14 +200,22 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     pub(crate) async fn start(folder: &Folder) -> Self {
+        Self::start_for(folder, Listener::default(), sessions()).await
+    }
+
+    pub(crate) async fn start_for(
+        folder: &Folder,
+        listener: Listener,
+        generation: ClientLifecycleMode,
+    ) -> Self {
         let mut command = folder.command(&[]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let streams = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
-        let listener = Listener::default();
-        let Listener { changed, progress } = listener.clone();
-        let client = timeout(PATIENCE, listener.serve(streams)).await.unwrap().unwrap();
+        let Listener { changed, progress, .. } = listener.clone();
+        let serving = listener.serve_with_lifecycle(streams, generation);
+        let client = timeout(PATIENCE, serving).await.unwrap().unwrap();
         Self { client, child, changed, progress, stderr }
     }
 
