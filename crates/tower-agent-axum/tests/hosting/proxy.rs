@@ -9,7 +9,9 @@ use tower_agent_axum::{ApiError, Identity, Models, ProxyRouter, proxy_router};
 use tower_agent_core::{
     Error, ErrorKind, Message, ModelEvent, ModelRequest, ModelResponse, PartDelta, Reply,
 };
-use tower_agent_wire::{CallerHeaders, anthropic_messages, gemini, openai_chat, openai_responses};
+use tower_agent_wire::{
+    CallerHeaders, ProviderHeaders, anthropic_messages, gemini, openai_chat, openai_responses,
+};
 
 use crate::support::{Answer, Asked, ask, chat, post, with_header};
 
@@ -244,6 +246,136 @@ async fn an_error_of_the_provider_inside_a_stream_keeps_its_words() {
     let body = json!({"contents": [{"parts": [{"text": "Hello"}]}]});
     let came = streamed(router, "/v1beta/models/g:streamGenerateContent?alt=sse", body).await;
     assert_eq!(came.last().unwrap()["error"]["message"], "Quota exceeded for you");
+}
+
+/// Headers of an answer as a provider's client keeps them.
+fn kept() -> ProviderHeaders {
+    let headers = [
+        ("request-id", "req_1"),
+        ("x-request-id", "req_1"),
+        ("x-ratelimit-remaining-tokens", "9"),
+        ("ratelimit", "minute;r=1"),
+        ("ratelimit", "day;r=9"),
+        ("retry-after", "60"),
+        ("content-type", "text/html"),
+        ("set-cookie", "session=1"),
+        ("x-run-id", "theirs"),
+    ];
+    let header = |(name, value): (&'static str, &'static str)| {
+        (http::HeaderName::from_static(name), http::HeaderValue::from_static(value))
+    };
+    ProviderHeaders::new(&headers.into_iter().map(header).collect())
+}
+
+/// Requests of all dialects, whole or streamed.
+fn requests(stream: bool) -> [Request<Body>; 4] {
+    let contents = json!({"contents": [{"parts": [{"text": "Hello"}]}]});
+    let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+    let messages = json!([{"role": "user", "content": "Hello"}]);
+    [
+        chat("m", json!({"stream": stream})),
+        post(
+            "/v1/responses",
+            json!({"model": "m", "input": "Hello", "stream": stream}).to_string(),
+        ),
+        post(
+            "/v1/messages",
+            json!({"model": "m", "max_tokens": 9, "messages": messages, "stream": stream})
+                .to_string(),
+        ),
+        post(&format!("/v1beta/models/m:{method}"), contents.to_string()),
+    ]
+}
+
+fn in_all(
+    answer: impl Fn(&ModelRequest) -> Result<ModelResponse, Error> + Clone + Send + Sync + 'static,
+) -> ProxyRouter {
+    let models = models(&Asked::default(), answer);
+    proxy_router()
+        .chat(models.clone())
+        .responses(models.clone())
+        .messages(models.clone())
+        .gemini(models)
+}
+
+fn with_headers(_: &ModelRequest) -> Result<ModelResponse, Error> {
+    let mut response = ModelResponse::full(Reply::new(Message::assistant("Hi")));
+    response.head.extensions.insert(kept());
+    Ok(response)
+}
+
+#[tokio::test]
+async fn headers_of_the_provider_come_back_in_every_dialect_whole_and_streamed() {
+    let app: Router = in_all(with_headers).into();
+    for (stream, kind) in [(false, "application/json"), (true, "text/event-stream")] {
+        for request in requests(stream) {
+            let path = request.uri().to_string();
+            let answer = ask(&app, request).await;
+            assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+            for name in ["request-id", "x-request-id"] {
+                assert_eq!(answer.header(name), "req_1", "{path}");
+            }
+            assert_eq!(answer.header("x-ratelimit-remaining-tokens"), "9", "{path}");
+            assert_eq!(answer.header("retry-after"), "60", "{path}");
+            assert_eq!(answer.headers.get_all("ratelimit").iter().count(), 2, "{path}");
+            // What is the host's to say stays the host's.
+            assert_eq!(answer.headers.get_all("content-type").iter().count(), 1, "{path}");
+            assert_eq!(answer.header("content-type"), kind, "{path}");
+            assert!(!answer.headers.contains_key("set-cookie"), "{path}");
+            assert_eq!(answer.headers.get_all("x-run-id").iter().count(), 1, "{path}");
+            assert_ne!(answer.header("x-run-id"), "theirs", "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_has_the_headers_of_the_provider_and_our_own_wait() {
+    let refused = |_: &ModelRequest| {
+        let body = br#"{"error": {"message": "Slow down", "type": "requests"}}"#;
+        let headers = HeaderMap::from_iter([(http::header::RETRY_AFTER, "2".parse().unwrap())]);
+        let error = openai_chat::decode_error(StatusCode::TOO_MANY_REQUESTS, &headers, body);
+        Err(error.with_extension(kept()))
+    };
+    // A reply that nobody could read is our error, and its id is still the provider's to look up.
+    let broken =
+        |_: &ModelRequest| Err(Error::new(ErrorKind::Protocol, "no JSON").with_extension(kept()));
+    let late = |_: &ModelRequest| {
+        let events = [Err(Error::new(ErrorKind::Protocol, "cut"))];
+        let mut response = ModelResponse::stream(stream::iter(events));
+        response.head.extensions.insert(kept());
+        Ok(response)
+    };
+    let refused: Router = in_all(refused).into();
+    let others: [Router; 2] = [in_all(broken).into(), in_all(late).into()];
+    for request in requests(false) {
+        let path = request.uri().to_string();
+        let answer = ask(&refused, request).await;
+        assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (429, "2"), "{path}");
+        assert_eq!(answer.header("x-ratelimit-remaining-tokens"), "9", "{path}");
+        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+    }
+    for app in &others {
+        for request in requests(false) {
+            let answer = ask(app, request).await;
+            assert_eq!((answer.status.as_u16(), answer.header("x-request-id")), (502, "req_1"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn headers_of_the_provider_stay_here_where_that_is_wished_and_in_other_routers() {
+    let hidden: Router = in_all(with_headers).provider_headers(false).into();
+    let model = Asked::default().model(with_headers);
+    let host: Router = tower_agent_axum::messages_router().any_model(model).into();
+    let [_, _, message, _] = requests(false);
+    for answer in requests(false).map(|request| ask(&hidden, request)) {
+        let answer = answer.await;
+        assert!(!answer.headers.contains_key("x-ratelimit-remaining-tokens"));
+        assert_ne!(answer.header("request-id"), "req_1");
+    }
+    let answer = ask(&host, message).await;
+    assert!(!answer.headers.contains_key("x-ratelimit-remaining-tokens"));
+    assert_eq!(answer.header("request-id"), answer.header("x-run-id"));
 }
 
 #[tokio::test]
