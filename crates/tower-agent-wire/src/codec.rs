@@ -8,6 +8,8 @@
     allow(dead_code, unused_imports, reason = "each dialect needs a part of it")
 )]
 
+#[macro_use]
+mod decoding;
 mod error;
 mod flaw;
 mod frame;
@@ -17,11 +19,12 @@ pub(crate) mod raw;
 mod schema;
 mod stamp;
 
-pub use self::{error::ApiError, stamp::Stamp};
 pub(crate) use self::{
+    decoding::{Decoding, Reading, Told},
     error::{broke, cut, header_text, refused, respond},
     flaw::{Flaw, cut_off},
     frame::frame,
     losses::{Losses, is_foreign_alone, is_foreign_tool, is_spelling},
     schema::schema_text,
 };
+pub use self::{error::ApiError, stamp::Stamp};

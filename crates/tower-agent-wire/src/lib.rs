@@ -69,6 +69,7 @@ mod caller;
     feature = "openai-chat",
     feature = "openai-responses"
 ))]
+#[macro_use]
 mod codec;
 mod loss;
 #[cfg(any(feature = "openai-chat", feature = "openai-responses"))]

@@ -571,6 +571,17 @@ fn a_reply_made_of_the_vocabulary_streams_as_itself() {
 }
 
 #[test]
+fn a_done_of_a_gateway_means_nothing() {
+    let whole = stream_of(Reply::new(Message::assistant("Hi")));
+    let (begun, stop) = whole.split_once("event: message_stop").unwrap();
+    let done = "data: [DONE]\n\n";
+    let reply = collect(decode(&format!("{begun}{done}event: message_stop{stop}{done}")));
+    assert_eq!(reply.unwrap().message.text(), "Hi");
+    let cut = collect(decode(&format!("{begun}{done}"))).unwrap_err();
+    assert!(cut.to_string().contains("broke off"), "{cut}");
+}
+
+#[test]
 fn an_event_without_end_is_an_error_before_it_fills_the_memory() {
     let mut decoder = Decoder::new().event_limit(100);
     decoder.push(b"data: ");
