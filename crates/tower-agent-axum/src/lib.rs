@@ -144,7 +144,6 @@ pub use self::{
     error::ApiError,
     gemini::{GeminiRouter, gemini_router},
     health::{HealthRouter, health_router},
-    identity::Identity,
     limits::Limits,
     messages::{MessagesRouter, messages_router},
     metrics::metrics_router,
@@ -156,3 +155,5 @@ pub use self::{
     serve::{Serve, ServeFuture, serve},
     stack::stack_router,
 };
+/// Who asks; see [`identity`](RunRouter::identity).
+pub use tower_agent_core::Identity;

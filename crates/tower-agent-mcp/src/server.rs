@@ -110,7 +110,8 @@ pub use self::{
     caller::Caller,
     handler::McpServer,
     http::{http_config, http_service},
-    identity::Identity,
     progress::Progress,
     serve::{Serve, serve, serve_stdio},
 };
+/// Who calls; see [`identity`](McpServerBuilder::identity).
+pub use tower_agent_core::Identity;

@@ -11,6 +11,7 @@
 #[macro_use]
 mod decoding;
 mod error;
+mod extra;
 mod flaw;
 mod frame;
 mod losses;
@@ -22,6 +23,7 @@ mod stamp;
 pub(crate) use self::{
     decoding::{Decoding, Reading, Told},
     error::{broke, cut, header_text, refused, respond},
+    extra::Space,
     flaw::{Flaw, cut_off},
     frame::frame,
     losses::{Losses, is_foreign_alone, is_foreign_tool, is_spelling},

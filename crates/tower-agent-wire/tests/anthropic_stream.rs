@@ -531,12 +531,12 @@ fn what_a_stream_cannot_carry_is_named() {
     assert_eq!(
         losses,
         [
-            "foreign at reply",
-            "foreign at reply",
+            "foreign at reply.created",
+            "foreign at reply.system_fingerprint",
             "extra at part 0",
             "foreign at part 1",
             "part_in_reply at part 2",
-            "foreign at message",
+            "foreign at message.refusal",
             "foreign at event",
             "foreign at event",
             "not_json at event",

@@ -380,8 +380,8 @@ fn what_a_request_cannot_say_is_dropped_by_rule_and_place() {
     assert_eq!(
         losses,
         [
-            "foreign at extra",
-            "foreign at extra",
+            "foreign at extra.anthropic",
+            "foreign at extra.logit_bias",
             "moved at messages[3]",
             "name at messages[0]",
             "unsigned_reasoning at messages[1]",

@@ -356,7 +356,7 @@ fn what_a_stream_cannot_carry_is_named() {
     assert_eq!(
         losses,
         [
-            "foreign at part 0",
+            "foreign at part 0.anthropic",
             "arguments at part 2",
             "foreign at part 3",
             "foreign at event",
