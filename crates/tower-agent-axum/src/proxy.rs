@@ -71,7 +71,8 @@ pub(crate) type Rest = BoxCloneSyncService<Request<Body>, Response, Infallible>;
 /// # What comes back
 ///
 /// The events of a stream as they arrive, each written again in the client's dialect. What no layer changed says the same as the
-/// provider did; the bytes may differ in spaces, in the order of keys and in how pieces are spread over events.
+/// provider did; the bytes may differ in spaces, in the order of keys and in how pieces are spread over events. Of Responses' events,
+/// `obfuscation` and the logarithms of single pieces stay behind.
 ///
 /// So do the headers that the provider [keeps](tower_agent_wire::ProviderHeaders): its id of the request, what is left of its rate
 /// limits, how long it took, when to ask again. Further ones are named where the provider is built, by `keep_header`. They come with whole

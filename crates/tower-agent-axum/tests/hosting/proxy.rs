@@ -131,6 +131,93 @@ async fn events_of_gemini_come_back_as_they_were() {
     assert_eq!(came, sent);
 }
 
+/// The events of an item: its beginning, those of its parts, and its end.
+fn item_events(begun: &Value, between: Vec<Value>, whole: &Value) -> Vec<Value> {
+    let mut all = vec![json!({"type": "response.output_item.added", "item": begun})];
+    all.extend(between);
+    all.push(json!({"type": "response.output_item.done", "item": whole}));
+    all
+}
+
+/// The events of a summary.
+fn summary(at: usize, text: &str) -> Vec<Value> {
+    let event = |what: &str, key: &str, value: Value| {
+        let kind = format!("response.reasoning_summary_{what}");
+        json!({"type": kind, "item_id": "rs_1", "summary_index": at, key: value})
+    };
+    let part = |text: &str| json!({"type": "summary_text", "text": text});
+    vec![
+        event("part.added", "part", part("")),
+        event("text.delta", "delta", text.into()),
+        event("text.done", "text", text.into()),
+        event("part.done", "part", part(text)),
+    ]
+}
+
+/// A reply of Responses that searches, thinks in two summaries and answers, as the provider streams it.
+fn searching() -> Vec<Value> {
+    let output = json!([
+        {"id": "ws_1", "type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "tower"}},
+        {"id": "rs_1", "type": "reasoning", "encrypted_content": "gAAA", "summary": [{"type": "summary_text", "text": "One."}, {"type": "summary_text", "text": "Two."}]},
+        {"id": "msg_1", "type": "message", "status": "completed", "role": "assistant", "content": [{"type": "output_text", "text": "Hello", "annotations": [], "logprobs": []}]}
+    ]);
+    let text = |kind: &str, more: Value| {
+        let mut event =
+            json!({"type": format!("response.{kind}"), "item_id": "msg_1", "content_index": 0});
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event
+    };
+    let state = |state: &str| json!({"type": format!("response.web_search_call.{state}"), "item_id": "ws_1"});
+    let items = [
+        item_events(
+            &json!({"id": "ws_1", "type": "web_search_call", "status": "in_progress"}),
+            ["in_progress", "searching", "completed"].map(state).into(),
+            &output[0],
+        ),
+        item_events(
+            &json!({"id": "rs_1", "type": "reasoning", "encrypted_content": "gA", "summary": []}),
+            [summary(0, "One."), summary(1, "Two.")].concat(),
+            &output[1],
+        ),
+        item_events(
+            &json!({"id": "msg_1", "type": "message", "status": "in_progress", "role": "assistant", "content": []}),
+            vec![
+                text(
+                    "content_part.added",
+                    json!({"part": {"type": "output_text", "text": "", "annotations": [], "logprobs": []}}),
+                ),
+                text("output_text.delta", json!({"delta": "Hel", "logprobs": []})),
+                text("output_text.delta", json!({"delta": "lo", "logprobs": []})),
+                text("output_text.done", json!({"text": "Hello", "logprobs": []})),
+                text("content_part.done", json!({"part": output[2]["content"][0]})),
+            ],
+            &output[2],
+        ),
+    ];
+    let response = |status: &str, output: &Value| json!({"id": "resp_1", "object": "response", "created_at": 7, "model": "m-2026", "status": status, "error": null, "incomplete_details": null, "usage": null, "output": output});
+    let begun = response("in_progress", &json!([]));
+    let mut all = vec![
+        json!({"type": "response.created", "response": begun}),
+        json!({"type": "response.in_progress", "response": begun}),
+    ];
+    for (at, mut events) in items.into_iter().enumerate() {
+        events.iter_mut().for_each(|event| event["output_index"] = at.into());
+        all.extend(events);
+    }
+    all.push(json!({"type": "response.completed", "response": response("completed", &output)}));
+    all.iter_mut().enumerate().for_each(|(number, event)| event["sequence_number"] = number.into());
+    all
+}
+
+#[tokio::test]
+async fn events_of_responses_come_back_as_they_were() {
+    let sent = searching();
+    let router = proxy_router()
+        .responses(models(&Asked::default(), recorded!(openai_responses, named(&sent))));
+    let body = json!({"model": "m", "stream": true, "input": "Hello"});
+    assert_eq!(streamed(router, "/v1/responses", body).await, sent);
+}
+
 #[tokio::test]
 async fn the_last_event_of_responses_holds_what_was_sent() {
     let output = json!([{"id": "msg_1", "type": "message", "status": "completed", "role": "assistant", "content": [{"type": "output_text", "text": "Hello", "annotations": []}]}]);

@@ -66,7 +66,13 @@ impl Responses {
             "response.created" | "response.in_progress" | "response.queued" => self.begin(fields),
             "response.output_item.added" => {
                 let (at, raw) = (item(&mut fields)?, fields.take("item").unwrap_or_default());
-                self.parts.item_begins(at, &raw)
+                let has_parts = self.parts.item_begins(at, &raw)?;
+                self.take_parts();
+                if !has_parts {
+                    // It comes at once with its end; until then, only this says that it has begun.
+                    self.emit(ModelEvent::Other { json: Json::from_text(text) });
+                }
+                Ok(())
             }
             "response.output_item.done" => {
                 let (at, raw) = (item(&mut fields)?, fields.take("item").unwrap_or_default());
@@ -125,7 +131,10 @@ impl Responses {
                 Some(text) => self.parts.rest(place, kind, &text),
                 None => Ok(()),
             },
-            Piece::Nothing => Ok(()),
+            Piece::End => {
+                let raw = fields.take("part").unwrap_or_default();
+                self.parts.part_ends_as(place, &raw)
+            }
         }
     }
 
@@ -172,15 +181,15 @@ enum Piece {
     Delta(Kind),
     /// The whole text, under a key; what did not come in deltas is added.
     Whole(Kind, &'static str),
-    /// What other events say as well.
-    Nothing,
+    /// The whole part, with its own fields.
+    End,
 }
 
 impl Piece {
     fn of(kind: &str) -> Option<Self> {
         Some(match kind.strip_prefix("response.")? {
             "content_part.added" | "reasoning_summary_part.added" => Self::Begin,
-            "content_part.done" | "reasoning_summary_part.done" => Self::Nothing,
+            "content_part.done" | "reasoning_summary_part.done" => Self::End,
             "output_text.delta" => Self::Delta(Kind::Text),
             "output_text.done" => Self::Whole(Kind::Text, "text"),
             "refusal.delta" => Self::Delta(Kind::Refusal),

@@ -15,6 +15,7 @@
 
 mod crossing;
 mod errors;
+mod passing_on;
 mod properties;
 mod round_trip;
 mod stream;

@@ -55,6 +55,12 @@ pub(crate) fn reply_of(body: &str) -> Result<Reply, Error> {
     collector.finish()
 }
 
+/// A collected reply without the events that say that an item has begun, which comes at once with its end.
+pub(crate) fn without_beginnings(mut reply: Reply) -> Reply {
+    reply.other.retain(|event| !event.as_str().contains("response.output_item.added"));
+    reply
+}
+
 /// What a client is sent.
 pub(crate) fn encode(events: &[ModelEvent]) -> (String, Encoder) {
     let mut encoder = Encoder::new(stamp());
