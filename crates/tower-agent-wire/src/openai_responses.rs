@@ -69,7 +69,7 @@
 //!   last has what a stream says with the item's end (`status`, `encrypted_content`), under `item_end`.
 //! - [`ModelRequest::instructions`] are `instructions`; messages of the system and of developers stay messages.
 //! - A request's `previous_response_id`, `conversation`, `store`, `include` and the like have no name in the vocabulary and are
-//!   kept. A host that stores nothing must refuse what refers to stored things itself.
+//!   kept. A host that stores nothing must refuse what refers to stored things: [`refuse_stored`].
 //! - Reasoning goes back only to the dialect that it came from: without an item it has nothing that a provider could check.
 //! - A tool is strict only if it says so, as in other dialects; without a word the provider would decide.
 //! - Clients get all that they read without asking: an id and a status of each item, `annotations`, the details of the usage. A
@@ -115,6 +115,7 @@ mod reasoning;
 mod reply;
 mod request;
 mod result;
+mod stored;
 mod tool;
 mod usage;
 
@@ -123,6 +124,7 @@ pub use self::{
     encoder::Encoder,
     reply::{decode_reply, encode_reply},
     request::{decode_request, encode_request, store_nothing},
+    stored::refuse_stored,
 };
 pub use crate::{
     codec::{ApiError, Stamp},
