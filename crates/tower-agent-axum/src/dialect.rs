@@ -89,6 +89,43 @@ pub(crate) trait Encode: Send + 'static {
     fn losses(&self) -> &[Loss];
 }
 
+/// Lends a codec's encoder its own methods under the trait: of those that not every encoder has, the ones that are named, and
+/// how the body of an error of ours is written where its end needs one.
+macro_rules! encode {
+    ($encoder:ty $(, $flush:ident $(, fail: $body:expr)?)?) => {
+        impl $crate::dialect::Encode for $encoder {
+            fn encode(&mut self, event: &tower_agent_core::ModelEvent) -> Option<bytes::Bytes> {
+                Self::encode(self, event)
+            }
+
+            $(
+                fn $flush(&mut self) -> Option<bytes::Bytes> {
+                    Self::$flush(self)
+                }
+
+                $(
+                    fn fail(&mut self, error: &$crate::ApiError) -> Option<bytes::Bytes> {
+                        let body = $body;
+                        Some(self.fail_with(&body(error)))
+                    }
+                )?
+            )?
+
+            fn pass_on(&mut self, error: &tower_agent_core::Error) -> bytes::Bytes {
+                self.fail(error)
+            }
+
+            fn finish(&mut self) -> bytes::Bytes {
+                Self::finish(self)
+            }
+
+            fn losses(&self) -> &[tower_agent_wire::Loss] {
+                Self::losses(self)
+            }
+        }
+    };
+}
+
 /// What the routes of one router share.
 #[derive(Debug)]
 pub(crate) struct Host {

@@ -120,10 +120,11 @@
 mod options;
 #[macro_use]
 mod models;
+#[macro_use]
+mod dialect;
 
 mod body;
 mod chat;
-mod dialect;
 mod error;
 mod gemini;
 mod health;

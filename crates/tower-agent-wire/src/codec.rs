@@ -19,6 +19,7 @@ pub(crate) mod number;
 pub(crate) mod raw;
 mod schema;
 mod stamp;
+mod tools;
 
 pub(crate) use self::{
     decoding::{Decoding, Reading, Told},
@@ -28,5 +29,6 @@ pub(crate) use self::{
     frame::frame,
     losses::{Losses, is_foreign_alone, is_foreign_tool, is_spelling},
     schema::schema_text,
+    tools::{choice_word, take_schema, write_tools},
 };
 pub use self::{error::ApiError, stamp::Stamp};
