@@ -11,16 +11,16 @@ use axum::{
 };
 use bytes::Bytes;
 use http::{StatusCode, Uri};
-use tower_agent_core::{Error, ModelEvent, ModelRequest, Reply};
+use tower_agent_core::{Error, ModelRequest, Reply};
 use tower_agent_wire::{
-    Encoded, Loss, Stamp,
+    Encoded, Stamp,
     openai_chat::{self, Encoder},
 };
 use uuid::Uuid;
 
 use crate::{
     ApiError,
-    dialect::{Dialect, Encode, Host, route},
+    dialect::{Dialect, Host, route},
     models::Models,
     options::{Options, unix_seconds},
     report::method_not_allowed,
@@ -191,20 +191,4 @@ impl Dialect for Chat {
     }
 }
 
-impl Encode for Encoder {
-    fn encode(&mut self, event: &ModelEvent) -> Option<Bytes> {
-        Self::encode(self, event)
-    }
-
-    fn pass_on(&mut self, error: &Error) -> Bytes {
-        self.fail(error)
-    }
-
-    fn finish(&mut self) -> Bytes {
-        Self::finish(self)
-    }
-
-    fn losses(&self) -> &[Loss] {
-        Self::losses(self)
-    }
-}
+encode!(Encoder);

@@ -14,9 +14,9 @@ use http::{HeaderName, StatusCode, header};
 use serde_json::Value;
 use tower::util::MapResponseLayer;
 use tower_agent_core::{
-    Error, ErrorKind, FinishReason, ModelBody, ModelEvent, ModelRequest, Reply,
+    Error, ErrorKind, FinishReason, ModelBody, ModelEvent, ModelRequest, ModelResponse, Reply,
 };
-use tower_agent_wire::{Encoded, Loss, Stamp};
+use tower_agent_wire::{Encoded, Loss, ProviderHeaders, Stamp};
 use uuid::Uuid;
 
 use self::stream::Frames;
@@ -89,6 +89,43 @@ pub(crate) trait Encode: Send + 'static {
     fn losses(&self) -> &[Loss];
 }
 
+/// Lends a codec's encoder its own methods under the trait: of those that not every encoder has, the ones that are named, and
+/// how the body of an error of ours is written where its end needs one.
+macro_rules! encode {
+    ($encoder:ty $(, $flush:ident $(, fail: $body:expr)?)?) => {
+        impl $crate::dialect::Encode for $encoder {
+            fn encode(&mut self, event: &tower_agent_core::ModelEvent) -> Option<bytes::Bytes> {
+                Self::encode(self, event)
+            }
+
+            $(
+                fn $flush(&mut self) -> Option<bytes::Bytes> {
+                    Self::$flush(self)
+                }
+
+                $(
+                    fn fail(&mut self, error: &$crate::ApiError) -> Option<bytes::Bytes> {
+                        let body = $body;
+                        Some(self.fail_with(&body(error)))
+                    }
+                )?
+            )?
+
+            fn pass_on(&mut self, error: &tower_agent_core::Error) -> bytes::Bytes {
+                self.fail(error)
+            }
+
+            fn finish(&mut self) -> bytes::Bytes {
+                Self::finish(self)
+            }
+
+            fn losses(&self) -> &[tower_agent_wire::Loss] {
+                Self::losses(self)
+            }
+        }
+    };
+}
+
 /// What the routes of one router share.
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -105,7 +142,8 @@ pub(crate) fn route<D: Dialect>(host: Arc<Host>) -> MethodRouter {
 /// Gives an error of ours, whoever answered with it, the dialect's form.
 pub(crate) fn in_form<D: Dialect>(mut response: Response) -> Response {
     if let (Some(name), Some(id)) = (D::REQUEST_ID, response.headers().get(RUN_ID).cloned()) {
-        response.headers_mut().insert(name, id);
+        // In a proxy, the provider's own id may stand there.
+        response.headers_mut().entry(name).or_insert(id);
     }
     let Some(error) = response.extensions().get::<ApiError>() else { return response };
     let run = response.headers().get(RUN_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
@@ -155,14 +193,19 @@ async fn answer<D: Dialect>(
     if target.is_agent() {
         D::check_for_agent(&asked).map_err(|error| call.refuse::<D>(&error))?;
     }
-    match (target.ask(asked).await, encoder) {
+    let answer = target.ask(asked).await;
+    let provider = call.of_answer(&answer);
+    let response = match (answer, encoder) {
         (Err(error), _) => Err(call.refuse::<D>(&error)),
         (Ok(reply), Some(encoder)) => {
             let frames = Frames::<D>::new(reply.body, encoder, call);
             Ok(sse::response_in(D::FORM, frames, host.options.keep_alive))
         }
         (Ok(reply), None) => whole::<D>(reply.body, &stamp, call).await,
-    }
+    };
+    let mut response = response.unwrap_or_else(|refusal| refusal);
+    provider.iter().for_each(|headers| proxy::hand_back(&mut response, headers));
+    Ok(response)
 }
 
 /// A call whose token is cancelled when this is dropped before it is complete.
@@ -189,6 +232,11 @@ impl Call {
         };
         response.extensions_mut().insert(error.clone());
         response
+    }
+
+    /// The headers of a provider, where they are passed on.
+    fn of_answer(&self, answer: &Result<ModelResponse, Error>) -> Option<Arc<ProviderHeaders>> {
+        self.proxy.as_ref()?.of_answer(answer)
     }
 
     /// The error in the words of a provider, where they are passed on.

@@ -13,17 +13,15 @@ use axum::{
 use bytes::Bytes;
 use http::StatusCode;
 use tower::util::MapResponseLayer;
-use tower_agent_core::{Error, ModelEvent, ModelRequest, Reply, Role};
+use tower_agent_core::{Error, ModelRequest, Reply, Role};
 use tower_agent_wire::{
-    Encoded, Loss, Stamp,
+    Encoded, Stamp,
     gemini::{self, Encoder},
 };
 
 use crate::{
     ApiError,
-    dialect::{
-        Dialect, Encode, Host, NO_TOOLS, answer_to, decode, in_form, invalid, not_for_agents,
-    },
+    dialect::{Dialect, Host, NO_TOOLS, answer_to, decode, in_form, invalid, not_for_agents},
     models::Models,
     options::Options,
     proxy::Rest,
@@ -243,28 +241,4 @@ fn body_of(error: &ApiError) -> Bytes {
     gemini::error_body(&said, error.retry_after())
 }
 
-impl Encode for Encoder {
-    fn encode(&mut self, event: &ModelEvent) -> Option<Bytes> {
-        Self::encode(self, event)
-    }
-
-    fn flush(&mut self) -> Option<Bytes> {
-        Self::flush(self)
-    }
-
-    fn fail(&mut self, error: &ApiError) -> Option<Bytes> {
-        Some(self.fail_with(&body_of(error)))
-    }
-
-    fn pass_on(&mut self, error: &Error) -> Bytes {
-        self.fail(error)
-    }
-
-    fn finish(&mut self) -> Bytes {
-        Self::finish(self)
-    }
-
-    fn losses(&self) -> &[Loss] {
-        Self::losses(self)
-    }
-}
+encode!(Encoder, flush, fail: body_of);

@@ -7,58 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::request::Parts;
-use tower_agent_core::{Extensions, Str};
-
-/// Who asks, as the host found out; it becomes part of the run's context.
-///
-/// ```
-/// use tower_agent_axum::Identity;
-///
-/// let identity = Identity::default().with_user("ada").with_tenant("acme");
-/// assert_eq!(identity.user.unwrap(), "ada");
-/// ```
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Identity {
-    /// Who the agent works for.
-    pub user: Option<Str>,
-    /// The conversation.
-    pub session: Option<Str>,
-    /// The customer whose data and limits apply.
-    pub tenant: Option<Str>,
-    /// Whatever else layers and tools of the host should find in the context, such as claims.
-    pub extensions: Extensions,
-}
-
-impl Identity {
-    /// Names who the agent works for.
-    #[must_use]
-    pub fn with_user(mut self, user: impl Into<Str>) -> Self {
-        self.user = Some(user.into());
-        self
-    }
-
-    /// Names the conversation.
-    #[must_use]
-    pub fn with_session(mut self, session: impl Into<Str>) -> Self {
-        self.session = Some(session.into());
-        self
-    }
-
-    /// Names the customer.
-    #[must_use]
-    pub fn with_tenant(mut self, tenant: impl Into<Str>) -> Self {
-        self.tenant = Some(tenant.into());
-        self
-    }
-
-    /// Adds a value that layers and tools find in the context's extensions.
-    #[must_use]
-    pub fn with_extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.extensions.insert(value);
-        self
-    }
-}
+use tower_agent_core::{Identity, Str};
 
 /// Whose limits and runs they are.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
@@ -67,9 +16,9 @@ pub(crate) struct Caller {
     user: Option<Str>,
 }
 
-impl Identity {
-    pub(crate) fn caller(&self) -> Caller {
-        Caller { tenant: self.tenant.clone(), user: self.user.clone() }
+impl From<&Identity> for Caller {
+    fn from(identity: &Identity) -> Self {
+        Self { tenant: identity.tenant.clone(), user: identity.user.clone() }
     }
 }
 

@@ -120,10 +120,11 @@
 mod options;
 #[macro_use]
 mod models;
+#[macro_use]
+mod dialect;
 
 mod body;
 mod chat;
-mod dialect;
 mod error;
 mod gemini;
 mod health;
@@ -144,7 +145,6 @@ pub use self::{
     error::ApiError,
     gemini::{GeminiRouter, gemini_router},
     health::{HealthRouter, health_router},
-    identity::Identity,
     limits::Limits,
     messages::{MessagesRouter, messages_router},
     metrics::metrics_router,
@@ -156,3 +156,5 @@ pub use self::{
     serve::{Serve, ServeFuture, serve},
     stack::stack_router,
 };
+/// Who asks; see [`identity`](RunRouter::identity).
+pub use tower_agent_core::Identity;

@@ -287,7 +287,7 @@ mod tests {
         let limits = Limits::new().calls(1).rate_per_user(1, Duration::from_secs(60));
         for user in 0..100_000 {
             let user = crate::Identity::default().with_user(user.to_string());
-            drop(limits.admit(user.caller()).unwrap());
+            drop(limits.admit((&user).into()).unwrap());
             tokio::time::advance(Duration::from_secs(1)).await;
         }
         // Those of the last minute matter, and a sweep comes only now and then.

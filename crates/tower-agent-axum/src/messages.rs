@@ -6,17 +6,15 @@ use axum::{Router, routing::post};
 use bytes::Bytes;
 use http::{HeaderName, StatusCode};
 use tower::util::MapResponseLayer;
-use tower_agent_core::{Error, ModelEvent, ModelRequest, Reply, Role};
+use tower_agent_core::{Error, ModelRequest, Reply, Role};
 use tower_agent_wire::{
-    Encoded, Loss, Stamp,
+    Encoded, Stamp,
     anthropic_messages::{self, Encoder},
 };
 
 use crate::{
     ApiError,
-    dialect::{
-        Dialect, Encode, Host, NO_TOOLS, decode, extra, in_form, invalid, not_for_agents, route,
-    },
+    dialect::{Dialect, Host, NO_TOOLS, decode, extra, in_form, invalid, not_for_agents, route},
     models::Models,
     options::Options,
     report::method_not_allowed,
@@ -192,24 +190,4 @@ impl Dialect for Messages {
     }
 }
 
-impl Encode for Encoder {
-    fn encode(&mut self, event: &ModelEvent) -> Option<Bytes> {
-        Self::encode(self, event)
-    }
-
-    fn flush(&mut self) -> Option<Bytes> {
-        Self::flush(self)
-    }
-
-    fn pass_on(&mut self, error: &Error) -> Bytes {
-        self.fail(error)
-    }
-
-    fn finish(&mut self) -> Bytes {
-        Self::finish(self)
-    }
-
-    fn losses(&self) -> &[Loss] {
-        Self::losses(self)
-    }
-}
+encode!(Encoder, flush);

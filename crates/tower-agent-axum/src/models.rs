@@ -5,10 +5,76 @@ mod target;
 
 use std::fmt;
 
-use tower::Service;
-use tower_agent_core::{Error, ModelRequest, ModelResponse, RunRequest, RunResponse, Str};
+use tower_agent_core::Str;
 
 pub(crate) use self::target::Target;
+
+/// What is served, as a set of it and the routers of all dialects take it.
+macro_rules! models {
+    ($this:ident => $models:expr) => {
+        /// Adds an agent under a model's name. Of two things under one name, the first answers.
+        pub fn agent<A>(mut $this, id: impl Into<tower_agent_core::Str>, agent: A) -> Self
+        where
+            A: tower::Service<
+                    tower_agent_core::RunRequest,
+                    Response = tower_agent_core::RunResponse,
+                > + Clone
+                + Send
+                + Sync
+                + 'static,
+            A::Error: Into<tower_agent_core::Error>,
+            A::Future: Send,
+        {
+            $models.targets.push((id.into(), $crate::models::Target::agent(agent)));
+            $this
+        }
+
+        /// Adds a model stack under a name. Of two things under one name, the first answers.
+        pub fn model<M>(mut $this, id: impl Into<tower_agent_core::Str>, stack: M) -> Self
+        where
+            M: tower::Service<
+                    tower_agent_core::ModelRequest,
+                    Response = tower_agent_core::ModelResponse,
+                > + Clone
+                + Send
+                + Sync
+                + 'static,
+            M::Error: Into<tower_agent_core::Error>,
+            M::Future: Send,
+        {
+            $models.targets.push((id.into(), $crate::models::Target::model(stack)));
+            $this
+        }
+
+        /// Sends requests for all other names to a model stack, with the name as it came.
+        ///
+        /// Without it, they are answered with 404. Such names do not appear in a list of models.
+        pub fn any_model<M>(mut $this, stack: M) -> Self
+        where
+            M: tower::Service<
+                    tower_agent_core::ModelRequest,
+                    Response = tower_agent_core::ModelResponse,
+                > + Clone
+                + Send
+                + Sync
+                + 'static,
+            M::Error: Into<tower_agent_core::Error>,
+            M::Future: Send,
+        {
+            $models.rest = Some($crate::models::Target::model(stack));
+            $this
+        }
+    };
+    () => {
+        models!(self => self.models);
+
+        /// Serves a set of agents and model stacks, which routers of other dialects may serve as well.
+        pub fn models(mut self, models: $crate::Models) -> Self {
+            self.models.extend(models);
+            self
+        }
+    };
+}
 
 /// Agents and model stacks by name, for routers of several dialects.
 ///
@@ -26,8 +92,8 @@ pub(crate) use self::target::Target;
 #[derive(Clone, Default)]
 #[must_use = "it serves nothing until a router takes it"]
 pub struct Models {
-    targets: Vec<(Str, Target)>,
-    rest: Option<Target>,
+    pub(crate) targets: Vec<(Str, Target)>,
+    pub(crate) rest: Option<Target>,
 }
 
 impl Models {
@@ -36,40 +102,7 @@ impl Models {
         Self::default()
     }
 
-    /// Adds an agent under a model's name. Of two things under one name, the first answers.
-    pub fn agent<A>(mut self, id: impl Into<Str>, agent: A) -> Self
-    where
-        A: Service<RunRequest, Response = RunResponse> + Clone + Send + Sync + 'static,
-        A::Error: Into<Error>,
-        A::Future: Send,
-    {
-        self.targets.push((id.into(), Target::agent(agent)));
-        self
-    }
-
-    /// Adds a model stack under a name. Of two things under one name, the first answers.
-    pub fn model<M>(mut self, id: impl Into<Str>, stack: M) -> Self
-    where
-        M: Service<ModelRequest, Response = ModelResponse> + Clone + Send + Sync + 'static,
-        M::Error: Into<Error>,
-        M::Future: Send,
-    {
-        self.targets.push((id.into(), Target::model(stack)));
-        self
-    }
-
-    /// Sends requests for all other names to a model stack, with the name as it came.
-    ///
-    /// Without it, they are answered with 404. Such names do not appear in a list of models.
-    pub fn any_model<M>(mut self, stack: M) -> Self
-    where
-        M: Service<ModelRequest, Response = ModelResponse> + Clone + Send + Sync + 'static,
-        M::Error: Into<Error>,
-        M::Future: Send,
-    {
-        self.rest = Some(Target::model(stack));
-        self
-    }
+    models!(self => self);
 
     pub(crate) fn extend(&mut self, other: Self) {
         self.targets.extend(other.targets);
@@ -93,68 +126,4 @@ impl fmt::Debug for Models {
             .field("any_model", &self.rest.is_some())
             .finish()
     }
-}
-
-/// What the routers of all dialects take.
-macro_rules! models {
-    () => {
-        /// Serves an agent under a model's name. Of two things under one name, the first answers.
-        pub fn agent<A>(mut self, id: impl Into<tower_agent_core::Str>, agent: A) -> Self
-        where
-            A: tower::Service<
-                    tower_agent_core::RunRequest,
-                    Response = tower_agent_core::RunResponse,
-                > + Clone
-                + Send
-                + Sync
-                + 'static,
-            A::Error: Into<tower_agent_core::Error>,
-            A::Future: Send,
-        {
-            self.models = self.models.agent(id, agent);
-            self
-        }
-
-        /// Serves a model stack under a name. Of two things under one name, the first answers.
-        pub fn model<M>(mut self, id: impl Into<tower_agent_core::Str>, stack: M) -> Self
-        where
-            M: tower::Service<
-                    tower_agent_core::ModelRequest,
-                    Response = tower_agent_core::ModelResponse,
-                > + Clone
-                + Send
-                + Sync
-                + 'static,
-            M::Error: Into<tower_agent_core::Error>,
-            M::Future: Send,
-        {
-            self.models = self.models.model(id, stack);
-            self
-        }
-
-        /// Sends requests for all other names to a model stack, with the name as it came.
-        ///
-        /// Without it, they are answered with 404. Such names do not appear in a list of models.
-        pub fn any_model<M>(mut self, stack: M) -> Self
-        where
-            M: tower::Service<
-                    tower_agent_core::ModelRequest,
-                    Response = tower_agent_core::ModelResponse,
-                > + Clone
-                + Send
-                + Sync
-                + 'static,
-            M::Error: Into<tower_agent_core::Error>,
-            M::Future: Send,
-        {
-            self.models = self.models.any_model(stack);
-            self
-        }
-
-        /// Serves a set of agents and model stacks, which routers of other dialects may serve as well.
-        pub fn models(mut self, models: $crate::Models) -> Self {
-            self.models.extend(models);
-            self
-        }
-    };
 }

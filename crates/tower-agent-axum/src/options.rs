@@ -7,12 +7,12 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, request::Parts};
 use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
-use tower_agent_core::{CancellationToken, Context, Run, Str};
+use tower_agent_core::{CancellationToken, Context, Identity, Run, Str};
 use uuid::Uuid;
 
 use crate::{
     ApiError, body,
-    identity::{Identify, Identity},
+    identity::Identify,
     limits::{Limits, Permit},
     proxy::Passing,
 };
@@ -87,7 +87,7 @@ impl Options {
         identity: &Identity,
         body: &mut axum::body::Body,
     ) -> Result<(Option<Permit>, Bytes), ApiError> {
-        let permit = self.limits.as_ref().map(|limits| limits.admit(identity.caller()));
+        let permit = self.limits.as_ref().map(|limits| limits.admit(identity.into()));
         let permit = permit.transpose()?;
         Ok((permit, body::read(body, self.body_limit).await?))
     }
@@ -101,22 +101,12 @@ impl Options {
         agent: Str,
     ) -> (Context, Lease) {
         let token = CancellationToken::new();
-        let mut run = Run::builder(id.to_string()).agent(agent).cancellation(token.clone());
-        if let Some(user) = identity.user {
-            run = run.user(user);
-        }
-        if let Some(session) = identity.session {
-            run = run.session(session);
-        }
-        if let Some(tenant) = identity.tenant {
-            run = run.tenant(tenant);
-        }
+        let run = Run::builder(id.to_string()).agent(agent).identity(identity);
+        let mut run = run.cancellation(token.clone());
         if let Some(deadline) = self.deadline.and_then(|wait| Instant::now().checked_add(wait)) {
             run = run.deadline(deadline.into_std());
         }
-        let mut ctx = run.build();
-        ctx.extensions = identity.extensions;
-        (ctx, Lease { guard: Some(token.drop_guard()), _permit: permit })
+        (run.build(), Lease { guard: Some(token.drop_guard()), _permit: permit })
     }
 }
 

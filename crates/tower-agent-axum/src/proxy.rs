@@ -15,7 +15,7 @@ use tower::{Service, ServiceExt, util::BoxCloneSyncService};
 use tower_agent_core::Error;
 use tower_agent_wire::ApiError as Said;
 
-pub(crate) use self::passing::Passing;
+pub(crate) use self::passing::{Passing, hand_back};
 use crate::{
     chat::ChatRouter,
     gemini::{GeminiRouter, Others},
@@ -71,8 +71,13 @@ pub(crate) type Rest = BoxCloneSyncService<Request<Body>, Response, Infallible>;
 /// # What comes back
 ///
 /// The events of a stream as they arrive, each written again in the client's dialect. What no layer changed says the same as the
-/// provider did; the bytes may differ in spaces, in the order of keys and in how pieces are spread over events. Of the provider's
-/// headers, none comes back.
+/// provider did; the bytes may differ in spaces, in the order of keys and in how pieces are spread over events. Of Responses' events,
+/// `obfuscation` and the logarithms of single pieces stay behind.
+///
+/// So do the headers that the provider [keeps](tower_agent_wire::ProviderHeaders): its id of the request, what is left of its rate
+/// limits, how long it took, when to ask again. Further ones are named where the provider is built, by `keep_header`. They come with whole
+/// and streamed replies and with refusals, unless [`provider_headers`](ProxyRouter::provider_headers) is off; the run's own id is
+/// `x-run-id`. A header that the host or a layer sets counts over the provider's.
 ///
 /// # Paths
 ///
@@ -142,6 +147,12 @@ impl ProxyRouter {
     /// A provider that takes them must be the one that they are for: build it with `caller_headers(true)`, and no other.
     pub fn pass_keys(mut self) -> Self {
         self.passing().keys = true;
+        self
+    }
+
+    /// Whether headers of the provider's answer come back to the client; they do without this.
+    pub fn provider_headers(mut self, hand_back: bool) -> Self {
+        self.passing().hides_answer = !hand_back;
         self
     }
 

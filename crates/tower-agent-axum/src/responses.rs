@@ -7,15 +7,15 @@ use std::{fmt, sync::Arc};
 use axum::Router;
 use bytes::Bytes;
 use http::HeaderName;
-use tower_agent_core::{Error, ModelEvent, ModelRequest, Reply};
+use tower_agent_core::{Error, ModelRequest, Reply};
 use tower_agent_wire::{
-    Encoded, Loss, Stamp,
+    Encoded, Stamp,
     openai_responses::{self, Encoder},
 };
 
 use crate::{
     ApiError,
-    dialect::{Dialect, Encode, Host, route},
+    dialect::{Dialect, Host, route},
     models::Models,
     options::Options,
     sse,
@@ -171,28 +171,4 @@ impl<const PROVIDER_STORES: bool> Dialect for Responses<PROVIDER_STORES> {
     }
 }
 
-impl Encode for Encoder {
-    fn encode(&mut self, event: &ModelEvent) -> Option<Bytes> {
-        Self::encode(self, event)
-    }
-
-    fn flush(&mut self) -> Option<Bytes> {
-        Self::flush(self)
-    }
-
-    fn fail(&mut self, error: &ApiError) -> Option<Bytes> {
-        Some(self.fail_with(&error.to_json()))
-    }
-
-    fn pass_on(&mut self, error: &Error) -> Bytes {
-        self.fail(error)
-    }
-
-    fn finish(&mut self) -> Bytes {
-        Self::finish(self)
-    }
-
-    fn losses(&self) -> &[Loss] {
-        Self::losses(self)
-    }
-}
+encode!(Encoder, flush, fail: ApiError::to_json);

@@ -232,7 +232,7 @@ where
         .map_err(IntoResponse::into_response)?;
     // Whole answers have nothing to go on with.
     let store = router.store.as_ref().filter(|_| form == Form::Sse);
-    let slot = store.map(|store| store.reserve(received.identity.caller()));
+    let slot = store.map(|store| store.reserve((&received.identity).into()));
     let slot = slot.transpose().map_err(IntoResponse::into_response)?;
     let (identity, permit) = (received.identity, received.permit);
     let (ctx, lease) = router.options.open(id, identity, permit, router.name.clone());

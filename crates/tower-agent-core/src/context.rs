@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{CallId, Extensions, RunState, Str};
+use crate::{CallId, Extensions, Identity, RunState, Str};
 
 /// What every request knows about the run that it belongs to.
 ///
@@ -43,12 +43,16 @@ struct Parent {
 /// Makes a [`Run`] out of what a host knows about its caller.
 #[derive(Clone, Debug, Default)]
 #[must_use]
-pub struct RunBuilder(Run);
+pub struct RunBuilder {
+    run: Run,
+    extensions: Extensions,
+}
 
 impl Run {
     /// Starts a run with an id that the host chooses.
     pub fn builder(id: impl Into<Str>) -> RunBuilder {
-        RunBuilder(Self { id: id.into(), ..Self::default() })
+        let run = Self { id: id.into(), ..Self::default() };
+        RunBuilder { run, extensions: Extensions::new() }
     }
 
     /// The run's id; empty for a context that no host made.
@@ -109,44 +113,54 @@ impl Run {
 impl RunBuilder {
     /// Names the agent.
     pub fn agent(mut self, agent: impl Into<Str>) -> Self {
-        self.0.agent = agent.into();
+        self.run.agent = agent.into();
+        self
+    }
+
+    /// Takes over who asks, and what the host knows besides; what the identity does not name stays.
+    pub fn identity(mut self, identity: Identity) -> Self {
+        let run = &mut self.run;
+        run.user = identity.user.or_else(|| run.user.take());
+        run.session = identity.session.or_else(|| run.session.take());
+        run.tenant = identity.tenant.or_else(|| run.tenant.take());
+        self.extensions.extend(&identity.extensions);
         self
     }
 
     /// Names who the agent works for.
     pub fn user(mut self, user: impl Into<Str>) -> Self {
-        self.0.user = Some(user.into());
+        self.run.user = Some(user.into());
         self
     }
 
     /// Names the conversation.
     pub fn session(mut self, session: impl Into<Str>) -> Self {
-        self.0.session = Some(session.into());
+        self.run.session = Some(session.into());
         self
     }
 
     /// Names the customer.
     pub fn tenant(mut self, tenant: impl Into<Str>) -> Self {
-        self.0.tenant = Some(tenant.into());
+        self.run.tenant = Some(tenant.into());
         self
     }
 
     /// Sets when the run must be over.
     pub fn deadline(mut self, deadline: Instant) -> Self {
-        self.0.deadline = Some(deadline);
+        self.run.deadline = Some(deadline);
         self
     }
 
     /// Sets the token that cancels the run.
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
-        self.0.cancellation = token;
+        self.run.cancellation = token;
         self
     }
 
     /// Finishes the context of the run's first request.
     #[must_use]
     pub fn build(self) -> Context {
-        Context::from(Arc::new(self.0))
+        Context { extensions: self.extensions, ..Context::from(Arc::new(self.run)) }
     }
 }
 

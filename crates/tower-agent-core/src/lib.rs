@@ -28,6 +28,7 @@ mod classify;
 mod context;
 mod error;
 mod extensions;
+mod identity;
 mod json;
 mod model;
 mod operation;
@@ -46,6 +47,7 @@ pub use self::{
     context::{Context, Run, RunBuilder},
     error::{BoxError, Effect, Error, ErrorKind},
     extensions::Extensions,
+    identity::Identity,
     json::{Json, JsonError},
     model::{
         Collector, Conversation, FinishReason, Media, MediaSource, Message, ModelBody, ModelEvent,

@@ -114,8 +114,9 @@ pub use self::{
     caller::Caller,
     handler::McpServer,
     http::{HttpService, http_config, http_service},
-    identity::Identity,
     log::{LogLevel, SharedLogLevel},
     progress::Progress,
     serve::{Serve, serve, serve_lines, serve_stdio},
 };
+/// Who calls; see [`identity`](McpServerBuilder::identity).
+pub use tower_agent_core::Identity;

@@ -11,6 +11,10 @@
 //! | [`openai`] | any server of OpenAI's chat completions | `openai` (default) |
 //! | [`openai_responses`] | OpenAI's Responses | `openai-responses` |
 //!
+//! What the headers of an answer say of the request (its id, what is left of the rate limits, how long it took) is attached to the
+//! head of the answer, or to the error, as [`ProviderHeaders`](tower_agent_wire::ProviderHeaders); `keep_header` of a builder names
+//! more. A proxy of tower-agent-axum hands them to its clients, and layers may read them.
+//!
 //! [`Forward`] (flag `forward`) sends whatever else HTTP requests ask of a provider, as it is.
 //!
 //! The flag `tls` (default) adds https: rustls with ring, and the certificates that the operating system trusts.

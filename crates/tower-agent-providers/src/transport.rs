@@ -5,6 +5,7 @@ mod builder;
 mod call;
 mod caller;
 mod fault;
+mod kept;
 #[macro_use]
 mod macros;
 mod stream;
@@ -68,6 +69,7 @@ pub(crate) struct Inner<D> {
     headers: HeaderMap,
     key: Option<Secret>,
     caller_headers: bool,
+    kept: kept::Kept,
     reply_limit: usize,
 }
 

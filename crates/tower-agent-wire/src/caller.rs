@@ -1,6 +1,6 @@
 use std::fmt;
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName, header};
 
 /// Headers of a caller that go with his request to its provider, such as a key of his own.
 ///
@@ -22,6 +22,14 @@ use http::HeaderMap;
 pub struct CallerHeaders(HeaderMap);
 
 impl CallerHeaders {
+    /// Headers that say who asks. Of two of them a server takes the one or the other.
+    pub const KEYS: [HeaderName; 4] = [
+        header::AUTHORIZATION,
+        HeaderName::from_static("x-api-key"),
+        HeaderName::from_static("x-goog-api-key"),
+        HeaderName::from_static("api-key"),
+    ];
+
     /// Takes headers, whose values count as confidential from now on.
     #[must_use]
     pub fn new(mut headers: HeaderMap) -> Self {

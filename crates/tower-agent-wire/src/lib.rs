@@ -69,10 +69,18 @@ mod caller;
     feature = "openai-chat",
     feature = "openai-responses"
 ))]
+#[macro_use]
 mod codec;
 mod loss;
 #[cfg(any(feature = "openai-chat", feature = "openai-responses"))]
 mod openai_error;
+#[cfg(any(
+    feature = "anthropic-messages",
+    feature = "gemini",
+    feature = "openai-chat",
+    feature = "openai-responses"
+))]
+mod provider;
 pub mod sse;
 
 #[cfg(feature = "anthropic-messages")]
@@ -94,4 +102,5 @@ pub use self::loss::{Encoded, Loss, LossRule};
 pub use self::{
     caller::CallerHeaders,
     codec::{ApiError, Stamp},
+    provider::ProviderHeaders,
 };

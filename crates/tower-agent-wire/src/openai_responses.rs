@@ -65,16 +65,19 @@
 //! | any other | an [`Opaque`] part |
 //!
 //! - All that the model says in a row is one message, in a request as in a reply. The first part of an item has the item's
-//!   own fields under `item` in its `extra`, so the same items are written again, whatever stands between them.
+//!   own fields under `item` in its `extra`, so the same items are written again, whatever stands between them. Of several parts, the
+//!   last has what a stream says with the item's end (`status`, `encrypted_content`), under `item_end`.
 //! - [`ModelRequest::instructions`] are `instructions`; messages of the system and of developers stay messages.
 //! - A request's `previous_response_id`, `conversation`, `store`, `include` and the like have no name in the vocabulary and are
-//!   kept. A host that stores nothing must refuse what refers to stored things itself.
+//!   kept. A host that stores nothing must refuse what refers to stored things: [`refuse_stored`].
 //! - Reasoning goes back only to the dialect that it came from: without an item it has nothing that a provider could check.
 //! - A tool is strict only if it says so, as in other dialects; without a word the provider would decide.
 //! - Clients get all that they read without asking: an id and a status of each item, `annotations`, the details of the usage. A
 //!   reply whose own server left such a field out comes back with it.
-//! - In streams, what the last events say beyond those before them is told then. Logarithms of probabilities in deltas are dropped,
-//!   for the end of the item has them all, and so is `obfuscation`, which pads events.
+//! - In streams, what the last events say beyond those before them is told then. A stream that is read and written again has the same
+//!   events in the same order, with the same ids, but for three things: logarithms of probabilities are in the end of a text and not in
+//!   its pieces, `obfuscation`, which pads pieces, is dropped, and reasoning without a word begins where it ends.
+//! - An item of another kind comes at once with its end. That it has begun is an event without a name, as are those of its progress.
 //! - Fields that only this dialect knows stand under `openai_responses` in an [`extra`]; those that chat completions have as well
 //!   (`metadata`, `user`, `service_tier`, ..) stand where these look for them, and so do the effort of reasoning and the verbosity.
 //!
@@ -112,6 +115,7 @@ mod reasoning;
 mod reply;
 mod request;
 mod result;
+mod stored;
 mod tool;
 mod usage;
 
@@ -120,6 +124,7 @@ pub use self::{
     encoder::Encoder,
     reply::{decode_reply, encode_reply},
     request::{decode_request, encode_request, store_nothing},
+    stored::refuse_stored,
 };
 pub use crate::{
     codec::{ApiError, Stamp},

@@ -6,7 +6,9 @@
     reason = "a helper of a test fails the test"
 )]
 
-use serde_json::{Map, Value, json};
+mod support;
+
+use serde_json::{Value, json};
 use tower_agent_core::{
     CallId, Content, FinishReason, Media, MediaSource, Message, ModelRequest, OutputFormat, Part,
     Reply, Role, TextPart, ToolCallPart, ToolChoice, ToolOutput, ToolResultPart, ToolSpec, Usage,
@@ -18,38 +20,17 @@ use tower_agent_wire::{
     },
 };
 
-fn bodies(text: &str) -> Map<String, Value> {
-    serde_json::from_str(text).unwrap()
-}
+use support::dialect::Codec;
 
-fn requests() -> Map<String, Value> {
-    bodies(include_str!("data/anthropic_requests.json"))
-}
-
-fn replies() -> Map<String, Value> {
-    bodies(include_str!("data/anthropic_replies.json"))
-}
-
-fn request(name: &str) -> ModelRequest {
-    decode_request(requests()[name].to_string().as_bytes()).unwrap()
-}
-
-fn reply(name: &str) -> Reply {
-    decode_reply(replies()[name].to_string().as_bytes()).unwrap()
-}
-
-fn encoded(request: &ModelRequest) -> Value {
-    let encoded = encode_request(request).unwrap();
-    assert_eq!(encoded.losses, []);
-    serde_json::from_slice(&encoded.bytes).unwrap()
-}
-
-/// What was lost, by rule and place, and the body.
-fn lossy(request: &ModelRequest) -> (Vec<String>, Value) {
-    let encoded = encode_request(request).unwrap();
-    let losses = encoded.losses.iter().map(ToString::to_string).collect();
-    (losses, serde_json::from_slice(&encoded.bytes).unwrap())
-}
+/// The dialect, with bodies as they are sent.
+const CODEC: Codec = Codec {
+    decode_request,
+    encode_request,
+    decode_reply,
+    encode_reply,
+    requests: include_str!("data/anthropic_requests.json"),
+    replies: include_str!("data/anthropic_replies.json"),
+};
 
 fn with_limit(messages: Vec<Message>) -> ModelRequest {
     let mut request = ModelRequest::new("m", messages);
@@ -59,31 +40,17 @@ fn with_limit(messages: Vec<Message>) -> ModelRequest {
 
 #[test]
 fn requests_come_back_as_the_same_json() {
-    for (name, body) in requests() {
-        let request = decode_request(body.to_string().as_bytes()).unwrap();
-        let encoded = encode_request(&request).unwrap();
-        assert_eq!(encoded.losses, [], "{name}");
-        assert_eq!(serde_json::from_slice::<Value>(&encoded.bytes).unwrap(), body, "{name}");
-    }
+    CODEC.requests_come_back(|_, body| body);
 }
 
 #[test]
 fn replies_come_back_as_the_same_json() {
-    for (name, body) in replies() {
-        let encoded = encode_reply(&reply(&name), &Stamp::new("unused", "unused", 0));
-        assert_eq!(encoded.losses, [], "{name}");
-        assert_eq!(serde_json::from_slice::<Value>(&encoded.bytes).unwrap(), body, "{name}");
-    }
+    CODEC.replies_come_back();
 }
 
 #[test]
 fn a_request_survives_storage_between_decoding_and_encoding() {
-    for (name, body) in requests() {
-        let request = decode_request(body.to_string().as_bytes()).unwrap();
-        let stored = serde_json::to_string(&request).unwrap();
-        let restored: ModelRequest = serde_json::from_str(&stored).unwrap();
-        assert_eq!(encoded(&restored), body, "{name}");
-    }
+    CODEC.requests_survive_storage();
 }
 
 #[test]
@@ -105,7 +72,7 @@ fn foreign_fields_schemas_and_inputs_keep_every_byte() {
 
 #[test]
 fn the_vocabulary_sees_what_the_request_says() {
-    let request = request("an agent's turn with thinking");
+    let request = CODEC.request("an agent's turn with thinking");
     let [user, assistant, results] = &*request.messages else { panic!() };
     assert_eq!((user.role(), &*user.text()), (&Role::User, "Weather in Oslo and Bergen?"));
     let [Part::Reasoning(thought), Part::Reasoning(redacted), Part::Text(_), ..] =
@@ -125,7 +92,7 @@ fn the_vocabulary_sees_what_the_request_says() {
     assert_eq!(request.sampling.parallel_tool_calls, Some(false));
     assert_eq!(request.sampling.max_output_tokens, Some(4096));
 
-    let request = self::request("pictures and documents");
+    let request = CODEC.request("pictures and documents");
     let sources: Vec<_> = request.messages[0]
         .parts()
         .iter()
@@ -143,7 +110,7 @@ fn the_vocabulary_sees_what_the_request_says() {
 
 #[test]
 fn the_vocabulary_sees_what_the_reply_says() {
-    let called = reply("thinking and a tool call");
+    let called = CODEC.reply("thinking and a tool call");
     assert_eq!(called.finish, FinishReason::ToolCalls);
     let usage = called.usage.unwrap();
     assert_eq!((usage.input, usage.output), (1990, 300), "the cache is part of the input");
@@ -159,33 +126,33 @@ fn the_vocabulary_sees_what_the_reply_says() {
         ("no reason", FinishReason::Unspecified),
         ("a reason of the future", FinishReason::Other("tired".into())),
     ] {
-        assert_eq!(reply(name).finish, finish, "{name}");
+        assert_eq!(CODEC.reply(name).finish, finish, "{name}");
     }
 }
 
 #[test]
 fn tools_of_the_provider_are_seen_by_name_so_that_a_policy_can_hide_them() {
-    let mut request = request("tools of the provider's own");
+    let mut request = CODEC.request("tools of the provider's own");
     let names: Vec<_> = request.tools.iter().map(|tool| tool.name.to_string()).collect();
     assert_eq!(names, ["web_search", "mcp_toolset"]);
     request.tools.retain(|tool| tool.name == "web_search");
     let kept = json!([{"type": "web_search_20250305", "name": "web_search", "max_uses": 3}]);
-    assert_eq!(encoded(&request)["tools"], kept);
+    assert_eq!(CODEC.encoded(&request)["tools"], kept);
 }
 
 #[test]
 fn an_edit_of_the_vocabulary_shows_whatever_extra_holds() {
-    let mut edited = reply("a full context");
+    let mut edited = CODEC.reply("a full context");
     edited.finish = FinishReason::ToolCalls;
     let body = encode_reply(&edited, &Stamp::new("", "", 0)).bytes;
     assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["stop_reason"], "tool_use");
 
-    let mut edited = request("system as blocks with cache marks");
+    let mut edited = CODEC.request("system as blocks with cache marks");
     let Part::Text(part) = &mut edited.messages.make_mut()[0].parts_mut()[1] else { panic!() };
     part.text = "[masked]".into();
     let mark = json!({"type": "ephemeral", "ttl": "1h"});
     assert_eq!(
-        encoded(&edited)["system"][1],
+        CODEC.encoded(&edited)["system"][1],
         json!({"type": "text", "text": "[masked]", "cache_control": mark})
     );
 }
@@ -225,7 +192,7 @@ fn a_request_made_from_the_vocabulary_alone_is_what_the_dialect_asks_for() {
     request.extra = Some(json!({"top_k": 5, "anthropic": {"metadata": {"user_id": "u"}}}).into());
     request.stream = true;
     assert_eq!(
-        encoded(&request),
+        CODEC.encoded(&request),
         json!({
             "model": "m", "max_tokens": 64, "system": "Be brief.",
             "messages": [
@@ -254,7 +221,7 @@ fn a_request_made_from_the_vocabulary_alone_is_what_the_dialect_asks_for() {
 
 #[test]
 fn a_request_without_a_token_limit_gets_one_and_says_so() {
-    let (losses, body) = lossy(&ModelRequest::new("m", vec![Message::user("Hi")]));
+    let (losses, body) = CODEC.lossy(&ModelRequest::new("m", vec![Message::user("Hi")]));
     assert_eq!(losses, ["max_tokens at sampling"]);
     assert_eq!(body["max_tokens"], DEFAULT_MAX_TOKENS);
 }
@@ -280,11 +247,11 @@ fn what_a_request_cannot_say_is_dropped_by_rule_and_place() {
     request.sampling.temperature = Some(1.5);
     request.output = Some(OutputFormat::JsonObject);
     request.extra = Some(json!({"logit_bias": {"7": 1}}).into());
-    let (losses, body) = lossy(&request);
+    let (losses, body) = CODEC.lossy(&request);
     assert_eq!(
         losses,
         [
-            "foreign at extra",
+            "foreign at extra.logit_bias",
             "moved at messages[3]",
             "name at messages[0]",
             "unsigned_reasoning at messages[1]",
@@ -319,7 +286,7 @@ fn an_id_that_the_provider_does_not_take_is_made_fit_and_stays_that_of_its_call(
             &output,
         )));
     }
-    let (losses, body) = lossy(&with_limit(messages));
+    let (losses, body) = CODEC.lossy(&with_limit(messages));
     assert_eq!(losses, (1..=4).map(|at| format!("call_id at messages[{at}]")).collect::<Vec<_>>());
     for (at, id) in [(1, "functions_f_0"), (3, "_")] {
         assert_eq!(body["messages"][at]["content"][0]["id"], id);

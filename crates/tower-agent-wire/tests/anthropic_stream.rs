@@ -531,12 +531,12 @@ fn what_a_stream_cannot_carry_is_named() {
     assert_eq!(
         losses,
         [
-            "foreign at reply",
-            "foreign at reply",
+            "foreign at reply.created",
+            "foreign at reply.system_fingerprint",
             "extra at part 0",
             "foreign at part 1",
             "part_in_reply at part 2",
-            "foreign at message",
+            "foreign at message.refusal",
             "foreign at event",
             "foreign at event",
             "not_json at event",
@@ -568,6 +568,17 @@ fn a_reply_made_of_the_vocabulary_streams_as_itself() {
         collector.push(event.unwrap()).unwrap();
     }
     assert_eq!(collector.finish().unwrap(), reply);
+}
+
+#[test]
+fn a_done_of_a_gateway_means_nothing() {
+    let whole = stream_of(Reply::new(Message::assistant("Hi")));
+    let (begun, stop) = whole.split_once("event: message_stop").unwrap();
+    let done = "data: [DONE]\n\n";
+    let reply = collect(decode(&format!("{begun}{done}event: message_stop{stop}{done}")));
+    assert_eq!(reply.unwrap().message.text(), "Hi");
+    let cut = collect(decode(&format!("{begun}{done}"))).unwrap_err();
+    assert!(cut.to_string().contains("broke off"), "{cut}");
 }
 
 #[test]

@@ -123,6 +123,11 @@ fn what_both_dialects_can_say_goes_either_way_without_a_loss() {
     assert_eq!(there, same_turn());
 }
 
+/// Whether a loss is at a place, or at a field of it.
+fn is_at(loss: &str, place: &str) -> bool {
+    loss.strip_prefix(place).is_some_and(|field| field.is_empty() || field.starts_with('.'))
+}
+
 #[test]
 fn what_only_openai_knows_is_dropped_by_rule_on_the_way_to_anthropic() {
     let expected: &[(&str, &[&str])] = &[
@@ -167,10 +172,16 @@ fn what_only_openai_knows_is_dropped_by_rule_on_the_way_to_anthropic() {
     for (name, rules) in expected {
         let (losses, body) = to_anthropic(&chats[*name]);
         for rule in *rules {
-            assert!(losses.iter().any(|loss| loss == rule), "{name}: {rule} is not in {losses:?}");
+            assert!(
+                losses.iter().any(|loss| is_at(loss, rule)),
+                "{name}: {rule} is not in {losses:?}"
+            );
         }
         for loss in &losses {
-            assert!(rules.contains(&loss.as_str()), "{name}: {loss} was not expected: {body}");
+            assert!(
+                rules.iter().any(|rule| is_at(loss, rule)),
+                "{name}: {loss} was not expected: {body}"
+            );
         }
     }
 }

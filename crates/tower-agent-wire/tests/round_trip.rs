@@ -6,7 +6,9 @@
     reason = "a helper of a test fails the test"
 )]
 
-use serde_json::{Map, Value, json};
+mod support;
+
+use serde_json::{Value, json};
 use tower_agent_core::{
     CallId, Content, Media, MediaSource, Message, ModelRequest, OutputFormat, Part, Reply, Role,
     Str, TextPart, ToolCallPart, ToolChoice, ToolOutput, ToolResultPart, ToolSpec,
@@ -16,50 +18,31 @@ use tower_agent_wire::{
     openai_chat::{Stamp, decode_reply, decode_request, encode_reply, encode_request},
 };
 
-fn bodies(text: &str) -> Map<String, Value> {
-    serde_json::from_str(text).unwrap()
-}
+use support::dialect::Codec;
 
-fn requests() -> Map<String, Value> {
-    bodies(include_str!("data/requests.json"))
-}
-
-fn request(name: &str) -> ModelRequest {
-    decode_request(requests()[name].to_string().as_bytes()).unwrap()
-}
-
-fn encoded(request: &ModelRequest) -> Value {
-    let encoded = encode_request(request).unwrap();
-    assert_eq!(encoded.losses, []);
-    serde_json::from_slice(&encoded.bytes).unwrap()
-}
+/// The dialect, with bodies as they are sent.
+const CODEC: Codec = Codec {
+    decode_request,
+    encode_request,
+    decode_reply,
+    encode_reply,
+    requests: include_str!("data/requests.json"),
+    replies: include_str!("data/replies.json"),
+};
 
 #[test]
 fn requests_come_back_as_the_same_json() {
-    for (name, body) in requests() {
-        let request = decode_request(body.to_string().as_bytes()).unwrap();
-        assert_eq!(encoded(&request), body, "{name}");
-    }
+    CODEC.requests_come_back(|_, body| body);
 }
 
 #[test]
 fn replies_come_back_as_the_same_json() {
-    for (name, body) in bodies(include_str!("data/replies.json")) {
-        let reply = decode_reply(body.to_string().as_bytes()).unwrap();
-        let encoded = encode_reply(&reply, &Stamp::new("unused", "unused", 0));
-        assert_eq!(encoded.losses, [], "{name}");
-        assert_eq!(serde_json::from_slice::<Value>(&encoded.bytes).unwrap(), body, "{name}");
-    }
+    CODEC.replies_come_back();
 }
 
 #[test]
 fn a_request_survives_storage_between_decoding_and_encoding() {
-    for (name, body) in requests() {
-        let request = decode_request(body.to_string().as_bytes()).unwrap();
-        let stored = serde_json::to_string(&request).unwrap();
-        let restored: ModelRequest = serde_json::from_str(&stored).unwrap();
-        assert_eq!(encoded(&restored), body, "{name}");
-    }
+    CODEC.requests_survive_storage();
 }
 
 #[test]
@@ -81,7 +64,7 @@ fn foreign_fields_and_schemas_keep_every_byte() {
 
 #[test]
 fn the_vocabulary_sees_what_the_body_says() {
-    let request = request("an agent's turn");
+    let request = CODEC.request("an agent's turn");
     let [user, assistant, first, second] = &*request.messages else { panic!() };
     assert_eq!((user.role(), &*user.text()), (&Role::User, "Weather in Oslo and Bergen?"));
     assert_eq!(assistant.text(), "I will look.");
@@ -97,7 +80,7 @@ fn the_vocabulary_sees_what_the_body_says() {
 
 #[test]
 fn pictures_sound_and_files_are_told_apart_from_their_transport() {
-    let request = request("pictures, sound and files");
+    let request = CODEC.request("pictures, sound and files");
     let sources: Vec<_> = request.messages[0]
         .parts()
         .iter()
@@ -117,11 +100,11 @@ fn pictures_sound_and_files_are_told_apart_from_their_transport() {
 
 #[test]
 fn tools_of_the_provider_are_seen_by_name_so_that_a_policy_can_hide_them() {
-    let mut request = request("tools of the provider's own");
+    let mut request = CODEC.request("tools of the provider's own");
     let names: Vec<_> = request.tools.iter().map(|tool| tool.name.to_string()).collect();
     assert_eq!(names, ["shell", "web_search", "f"]);
     request.tools.retain(|tool| tool.name == "f");
-    let tools = encoded(&request)["tools"].clone();
+    let tools = CODEC.encoded(&request)["tools"].clone();
     assert_eq!(
         tools,
         json!([{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}])
@@ -130,24 +113,24 @@ fn tools_of_the_provider_are_seen_by_name_so_that_a_policy_can_hide_them() {
 
 #[test]
 fn an_edit_of_the_vocabulary_shows_whatever_extra_holds() {
-    let mut request = request("older and less usual spellings");
+    let mut request = CODEC.request("older and less usual spellings");
     request.sampling.max_output_tokens = Some(7);
     request.sampling.temperature = None;
     request.sampling.stop = None;
-    let body = encoded(&request);
+    let body = CODEC.encoded(&request);
     assert_eq!(body["max_tokens"], 7);
     assert_eq!((&body["temperature"], &body["stop"]), (&Value::Null, &Value::Null));
 
-    let mut request = self::request("output by a schema");
+    let mut request = CODEC.request("output by a schema");
     request.output = Some(OutputFormat::JsonObject);
-    assert_eq!(encoded(&request)["response_format"], json!({"type": "json_object"}));
+    assert_eq!(CODEC.encoded(&request)["response_format"], json!({"type": "json_object"}));
 
-    let mut request = self::request("content as a list, as an empty list, empty and null");
+    let mut request = CODEC.request("content as a list, as an empty list, empty and null");
     let messages = request.messages.make_mut();
     let Part::Text(part) = &mut messages[1].parts_mut()[1] else { panic!() };
     part.text = "[masked]".into();
     messages[4].parts_mut().push(Part::text("filled in"));
-    let body = encoded(&request);
+    let body = CODEC.encoded(&request);
     assert_eq!(
         body["messages"][1]["content"][1],
         json!({"type": "text", "text": "[masked]", "cache_control": {"type": "ephemeral"}})
@@ -157,10 +140,10 @@ fn an_edit_of_the_vocabulary_shows_whatever_extra_holds() {
 
 #[test]
 fn turning_streaming_off_takes_its_options_along() {
-    let mut request = request("a stream with usage");
+    let mut request = CODEC.request("a stream with usage");
     assert!(tower_agent_wire::openai_chat::asks_for_usage(&request));
     request.stream = false;
-    let body = encoded(&request);
+    let body = CODEC.encoded(&request);
     assert_eq!((body.get("stream"), body.get("stream_options")), (None, None));
 }
 
@@ -199,7 +182,7 @@ fn a_request_made_from_the_vocabulary_alone_is_what_the_dialect_asks_for() {
     });
     request.stream = true;
     assert_eq!(
-        encoded(&request),
+        CODEC.encoded(&request),
         json!({
             "model": "gpt-4o",
             "messages": [

@@ -194,7 +194,7 @@ fn text_that_is_not_utf8_is_an_error_and_not_patched() {
 
 #[test]
 fn a_chunk_without_end_is_an_error_before_it_fills_the_memory() {
-    let mut decoder = Decoder::new().chunk_limit(1_000);
+    let mut decoder = Decoder::new().event_limit(1_000);
     decoder.push(b"data: {\"choices\":[{\"delta\":{\"content\":\"");
     for _ in 0..20 {
         decoder.push(&[b'a'; 100]);

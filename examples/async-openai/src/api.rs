@@ -34,6 +34,14 @@ impl Api {
         }
     }
 
+    /// Refuses what refers to replies that only a provider could have stored.
+    pub(crate) fn refuse_stored(self, request: &ModelRequest) -> Result<(), Error> {
+        match self {
+            Self::Chat => Ok(()),
+            Self::Responses => openai_responses::refuse_stored(request),
+        }
+    }
+
     /// For a reply that has no id or model of its own.
     pub(crate) fn stamp(self, request: &ModelRequest) -> Stamp {
         let prefix = match self {

@@ -28,6 +28,9 @@ pub type ResponseFuture =
 /// Chat completions and Responses are decoded, given to the stack and encoded again, whole or as a stream. Everything else is answered
 /// with 404 in OpenAI's shape.
 ///
+/// Nothing is stored, so a request for a Response that goes on from a stored one (`previous_response_id`, `conversation`, a reference to an
+/// item) or wants to be answered later is refused with 400 and what to send instead; see [`provider_stores`](Self::provider_stores).
+///
 /// An error of the stack becomes the status that OpenAI would have answered with, so that async-openai reads it, and its own retry layer,
 /// if it stands around this, obeys `retry-after`.
 ///
@@ -35,12 +38,20 @@ pub type ResponseFuture =
 #[derive(Clone, Debug)]
 pub struct InPlaceOfHttp<M> {
     model: M,
+    provider_stores: bool,
 }
 
 impl<M> InPlaceOfHttp<M> {
     /// Hands requests to `model`.
     pub const fn new(model: M) -> Self {
-        Self { model }
+        Self { model, provider_stores: false }
+    }
+
+    /// Lets the stack have what only a provider that stores replies can answer, because such a provider is at its end.
+    #[must_use]
+    pub const fn provider_stores(mut self) -> Self {
+        self.provider_stores = true;
+        self
     }
 }
 
@@ -59,32 +70,37 @@ where
     }
 
     fn call(&mut self, factory: HttpRequestFactory) -> ResponseFuture {
-        let model = self.model.clone();
+        let this = self.clone();
         Box::pin(async move {
             let request = factory.build().await?;
-            let response = answer(model, &request).await;
+            let response = this.answer(&request).await;
             Ok(response.unwrap_or_else(|error| encode_error(&error).map(Body::from)).into())
         })
     }
 }
 
-async fn answer<M>(model: M, request: &Request) -> Result<Response<Body>, Error>
+impl<M> InPlaceOfHttp<M>
 where
     M: Service<ModelRequest, Response = ModelResponse>,
     M::Error: Into<Error>,
 {
-    let (method, path) = (request.method(), request.url().path());
-    let api = Api::of(method, path).ok_or_else(|| not_served(method, path))?;
-    let asked = api.decode(body(request)?)?;
-    let (stamp, is_streamed) = (api.stamp(&asked), asked.stream);
-    let encoder = api.encoder(stamp.clone(), &asked);
-    let reply = model.oneshot(asked).await.map_err(Into::into)?;
-    if is_streamed {
-        let frames = Frames::new(reply.body, encoder);
-        return Ok(ok("text/event-stream", Body::wrap_stream(frames)));
+    async fn answer(self, request: &Request) -> Result<Response<Body>, Error> {
+        let (method, path) = (request.method(), request.url().path());
+        let api = Api::of(method, path).ok_or_else(|| not_served(method, path))?;
+        let asked = api.decode(body(request)?)?;
+        if !self.provider_stores {
+            api.refuse_stored(&asked)?;
+        }
+        let (stamp, is_streamed) = (api.stamp(&asked), asked.stream);
+        let encoder = api.encoder(stamp.clone(), &asked);
+        let reply = self.model.oneshot(asked).await.map_err(Into::into)?;
+        if is_streamed {
+            let frames = Frames::new(reply.body, encoder);
+            return Ok(ok("text/event-stream", Body::wrap_stream(frames)));
+        }
+        let reply = reply.body.collect().await?;
+        Ok(ok("application/json", api.encode(reply, &stamp).into()))
     }
-    let reply = reply.body.collect().await?;
-    Ok(ok("application/json", api.encode(reply, &stamp).into()))
 }
 
 fn body(request: &Request) -> Result<&[u8], Error> {

@@ -319,6 +319,32 @@ async fn a_body_that_is_a_stream_is_refused() {
 }
 
 #[tokio::test]
+async fn a_request_that_goes_on_from_a_stored_reply_is_refused_with_a_way_out() {
+    let model = ScriptedModel::text("Hi");
+    let heard = model.handle();
+    let stored =
+        || CreateResponse { previous_response_id: Some("resp_1".into()), ..response("And then?") };
+    let refusing = client(model.clone());
+    let whole = refused(refusing.responses().create(stored()).await.unwrap_err());
+    assert_eq!(whole.status_code, 400);
+    assert_eq!(whole.api_error.code.as_deref(), Some("not_stored"));
+    assert_eq!(whole.api_error.param.as_deref(), Some("previous_response_id"));
+    assert!(whole.api_error.message.contains("send the whole conversation"), "{whole:?}");
+    let later = CreateResponse { background: Some(true), ..response("Later.") };
+    let later = refused(refusing.responses().create(later).await.unwrap_err());
+    assert_eq!(later.api_error.param.as_deref(), Some("background"));
+    let streamed = refusing.responses().create_stream(stored()).await;
+    assert_eq!(refused(streamed.err().unwrap()).status_code, 400);
+    assert_eq!(heard.requests().len(), 0);
+
+    let storing =
+        client(model.clone()).with_http_service(InPlaceOfHttp::new(model).provider_stores());
+    storing.responses().create(stored()).await.unwrap();
+    let passed = heard.last_request().unwrap().extra.unwrap();
+    assert!(passed.as_str().contains(r#""previous_response_id":"resp_1""#), "{passed:?}");
+}
+
+#[tokio::test]
 async fn what_only_openai_can_do_is_answered_with_404() {
     let model = ScriptedModel::text("never said");
     let heard = model.handle();

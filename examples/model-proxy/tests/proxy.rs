@@ -147,6 +147,21 @@ async fn secrets_are_masked_on_the_way_there_and_back_in_every_api() {
 }
 
 #[tokio::test]
+async fn what_the_provider_says_of_its_limits_comes_back_in_every_api() {
+    let proxy = Proxy::start(&[]).await;
+    for api in apis() {
+        let mut streamed = api.body.clone();
+        streamed["stream"] = true.into();
+        let calls = [(api.key, &api.body), (api.key, &streamed), (("x-nothing", "1"), &api.body)];
+        for (key, body) in calls {
+            let answer = proxy.post(api.path, key, body).await;
+            let left = answer.headers().get("x-ratelimit-remaining-requests");
+            assert_eq!(left.unwrap(), "59", "{} {}", api.path, answer.status());
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_the_provider_refuses_is_passed_on_in_its_words() {
     let proxy = Proxy::start(&[]).await;
     for api in apis() {

@@ -1,16 +1,13 @@
 //! What a proxy passes on.
 
-use http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts};
-use tower_agent_core::Error;
-use tower_agent_wire::{ApiError as Said, CallerHeaders};
+use std::sync::Arc;
+
+use axum::response::Response;
+use http::{HeaderMap, HeaderName, HeaderValue, request::Parts};
+use tower_agent_core::{Error, ModelResponse};
+use tower_agent_wire::{ApiError as Said, CallerHeaders, ProviderHeaders};
 
 const GOOGLE_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
-const KEYS: [HeaderName; 4] = [
-    header::AUTHORIZATION,
-    HeaderName::from_static("x-api-key"),
-    GOOGLE_KEY,
-    HeaderName::from_static("api-key"),
-];
 
 /// Headers that decide what a provider does with a request, and on whose account.
 const USUAL: [&str; 6] = [
@@ -27,11 +24,13 @@ const USUAL: [&str; 6] = [
 pub(crate) struct Passing {
     pub(crate) keys: bool,
     pub(crate) names: Vec<HeaderName>,
+    /// Whether headers of the provider's answer stay here.
+    pub(crate) hides_answer: bool,
 }
 
 impl Passing {
     pub(crate) fn headers_of(&self, parts: &Parts) -> Option<CallerHeaders> {
-        let keys = KEYS.into_iter().filter(|_| self.keys);
+        let keys = CallerHeaders::KEYS.into_iter().filter(|_| self.keys);
         let usual = USUAL.into_iter().map(HeaderName::from_static);
         let mut headers = HeaderMap::new();
         for name in keys.chain(usual).chain(self.names.iter().cloned()) {
@@ -52,6 +51,18 @@ impl Passing {
         HeaderValue::from_str(key).ok()
     }
 
+    /// The headers of a provider's answer that its client gets.
+    pub(crate) fn of_answer(
+        &self,
+        answer: &Result<ModelResponse, Error>,
+    ) -> Option<Arc<ProviderHeaders>> {
+        let extensions = match answer {
+            Ok(answer) => &answer.head.extensions,
+            Err(error) => error.extensions(),
+        };
+        extensions.get_arc().filter(|_| !self.hides_answer)
+    }
+
     /// An error that a provider answered, with the words that the caller may read.
     pub(crate) fn words_of_provider(&self, error: &Error) -> Option<Error> {
         let said = error.extensions().get::<Said>()?;
@@ -62,5 +73,17 @@ impl Passing {
             Some(text) => error.clone().with_model_text(text.to_string()),
             None => error.clone(),
         })
+    }
+}
+
+/// Adds headers of a provider; what the host says counts.
+pub(crate) fn hand_back(response: &mut Response, provider: &ProviderHeaders) {
+    let headers = response.headers_mut();
+    let is_ours = |name: &&HeaderName| headers.contains_key(*name);
+    let ours: Vec<_> = provider.as_map().keys().filter(is_ours).cloned().collect();
+    for (name, value) in provider.as_map() {
+        if !ours.contains(name) {
+            headers.append(name.clone(), value.clone());
+        }
     }
 }

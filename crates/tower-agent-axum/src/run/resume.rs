@@ -74,7 +74,7 @@ impl Resume {
     /// Which run is meant, and who asks. What is no id is told as an id that is not there, to those who may ask.
     async fn run_and_caller(&self, id: &str, parts: Parts) -> Result<(Uuid, Caller), Response> {
         let identity = self.options.identify.find(parts).await?;
-        Ok((id.parse().unwrap_or_default(), identity.caller()))
+        Ok((id.parse().unwrap_or_default(), (&identity).into()))
     }
 }
 

@@ -9,7 +9,9 @@ use tower_agent_axum::{ApiError, Identity, Models, ProxyRouter, proxy_router};
 use tower_agent_core::{
     Error, ErrorKind, Message, ModelEvent, ModelRequest, ModelResponse, PartDelta, Reply,
 };
-use tower_agent_wire::{CallerHeaders, anthropic_messages, gemini, openai_chat, openai_responses};
+use tower_agent_wire::{
+    CallerHeaders, ProviderHeaders, anthropic_messages, gemini, openai_chat, openai_responses,
+};
 
 use crate::support::{Answer, Asked, ask, chat, post, with_header};
 
@@ -129,6 +131,93 @@ async fn events_of_gemini_come_back_as_they_were() {
     assert_eq!(came, sent);
 }
 
+/// The events of an item: its beginning, those of its parts, and its end.
+fn item_events(begun: &Value, between: Vec<Value>, whole: &Value) -> Vec<Value> {
+    let mut all = vec![json!({"type": "response.output_item.added", "item": begun})];
+    all.extend(between);
+    all.push(json!({"type": "response.output_item.done", "item": whole}));
+    all
+}
+
+/// The events of a summary.
+fn summary(at: usize, text: &str) -> Vec<Value> {
+    let event = |what: &str, key: &str, value: Value| {
+        let kind = format!("response.reasoning_summary_{what}");
+        json!({"type": kind, "item_id": "rs_1", "summary_index": at, key: value})
+    };
+    let part = |text: &str| json!({"type": "summary_text", "text": text});
+    vec![
+        event("part.added", "part", part("")),
+        event("text.delta", "delta", text.into()),
+        event("text.done", "text", text.into()),
+        event("part.done", "part", part(text)),
+    ]
+}
+
+/// A reply of Responses that searches, thinks in two summaries and answers, as the provider streams it.
+fn searching() -> Vec<Value> {
+    let output = json!([
+        {"id": "ws_1", "type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "tower"}},
+        {"id": "rs_1", "type": "reasoning", "encrypted_content": "gAAA", "summary": [{"type": "summary_text", "text": "One."}, {"type": "summary_text", "text": "Two."}]},
+        {"id": "msg_1", "type": "message", "status": "completed", "role": "assistant", "content": [{"type": "output_text", "text": "Hello", "annotations": [], "logprobs": []}]}
+    ]);
+    let text = |kind: &str, more: Value| {
+        let mut event =
+            json!({"type": format!("response.{kind}"), "item_id": "msg_1", "content_index": 0});
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event
+    };
+    let state = |state: &str| json!({"type": format!("response.web_search_call.{state}"), "item_id": "ws_1"});
+    let items = [
+        item_events(
+            &json!({"id": "ws_1", "type": "web_search_call", "status": "in_progress"}),
+            ["in_progress", "searching", "completed"].map(state).into(),
+            &output[0],
+        ),
+        item_events(
+            &json!({"id": "rs_1", "type": "reasoning", "encrypted_content": "gA", "summary": []}),
+            [summary(0, "One."), summary(1, "Two.")].concat(),
+            &output[1],
+        ),
+        item_events(
+            &json!({"id": "msg_1", "type": "message", "status": "in_progress", "role": "assistant", "content": []}),
+            vec![
+                text(
+                    "content_part.added",
+                    json!({"part": {"type": "output_text", "text": "", "annotations": [], "logprobs": []}}),
+                ),
+                text("output_text.delta", json!({"delta": "Hel", "logprobs": []})),
+                text("output_text.delta", json!({"delta": "lo", "logprobs": []})),
+                text("output_text.done", json!({"text": "Hello", "logprobs": []})),
+                text("content_part.done", json!({"part": output[2]["content"][0]})),
+            ],
+            &output[2],
+        ),
+    ];
+    let response = |status: &str, output: &Value| json!({"id": "resp_1", "object": "response", "created_at": 7, "model": "m-2026", "status": status, "error": null, "incomplete_details": null, "usage": null, "output": output});
+    let begun = response("in_progress", &json!([]));
+    let mut all = vec![
+        json!({"type": "response.created", "response": begun}),
+        json!({"type": "response.in_progress", "response": begun}),
+    ];
+    for (at, mut events) in items.into_iter().enumerate() {
+        events.iter_mut().for_each(|event| event["output_index"] = at.into());
+        all.extend(events);
+    }
+    all.push(json!({"type": "response.completed", "response": response("completed", &output)}));
+    all.iter_mut().enumerate().for_each(|(number, event)| event["sequence_number"] = number.into());
+    all
+}
+
+#[tokio::test]
+async fn events_of_responses_come_back_as_they_were() {
+    let sent = searching();
+    let router = proxy_router()
+        .responses(models(&Asked::default(), recorded!(openai_responses, named(&sent))));
+    let body = json!({"model": "m", "stream": true, "input": "Hello"});
+    assert_eq!(streamed(router, "/v1/responses", body).await, sent);
+}
+
 #[tokio::test]
 async fn the_last_event_of_responses_holds_what_was_sent() {
     let output = json!([{"id": "msg_1", "type": "message", "status": "completed", "role": "assistant", "content": [{"type": "output_text", "text": "Hello", "annotations": []}]}]);
@@ -244,6 +333,136 @@ async fn an_error_of_the_provider_inside_a_stream_keeps_its_words() {
     let body = json!({"contents": [{"parts": [{"text": "Hello"}]}]});
     let came = streamed(router, "/v1beta/models/g:streamGenerateContent?alt=sse", body).await;
     assert_eq!(came.last().unwrap()["error"]["message"], "Quota exceeded for you");
+}
+
+/// Headers of an answer as a provider's client keeps them.
+fn kept() -> ProviderHeaders {
+    let headers = [
+        ("request-id", "req_1"),
+        ("x-request-id", "req_1"),
+        ("x-ratelimit-remaining-tokens", "9"),
+        ("ratelimit", "minute;r=1"),
+        ("ratelimit", "day;r=9"),
+        ("retry-after", "60"),
+        ("content-type", "text/html"),
+        ("set-cookie", "session=1"),
+        ("x-run-id", "theirs"),
+    ];
+    let header = |(name, value): (&'static str, &'static str)| {
+        (http::HeaderName::from_static(name), http::HeaderValue::from_static(value))
+    };
+    ProviderHeaders::new(&headers.into_iter().map(header).collect())
+}
+
+/// Requests of all dialects, whole or streamed.
+fn requests(stream: bool) -> [Request<Body>; 4] {
+    let contents = json!({"contents": [{"parts": [{"text": "Hello"}]}]});
+    let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+    let messages = json!([{"role": "user", "content": "Hello"}]);
+    [
+        chat("m", json!({"stream": stream})),
+        post(
+            "/v1/responses",
+            json!({"model": "m", "input": "Hello", "stream": stream}).to_string(),
+        ),
+        post(
+            "/v1/messages",
+            json!({"model": "m", "max_tokens": 9, "messages": messages, "stream": stream})
+                .to_string(),
+        ),
+        post(&format!("/v1beta/models/m:{method}"), contents.to_string()),
+    ]
+}
+
+fn in_all(
+    answer: impl Fn(&ModelRequest) -> Result<ModelResponse, Error> + Clone + Send + Sync + 'static,
+) -> ProxyRouter {
+    let models = models(&Asked::default(), answer);
+    proxy_router()
+        .chat(models.clone())
+        .responses(models.clone())
+        .messages(models.clone())
+        .gemini(models)
+}
+
+fn with_headers(_: &ModelRequest) -> Result<ModelResponse, Error> {
+    let mut response = ModelResponse::full(Reply::new(Message::assistant("Hi")));
+    response.head.extensions.insert(kept());
+    Ok(response)
+}
+
+#[tokio::test]
+async fn headers_of_the_provider_come_back_in_every_dialect_whole_and_streamed() {
+    let app: Router = in_all(with_headers).into();
+    for (stream, kind) in [(false, "application/json"), (true, "text/event-stream")] {
+        for request in requests(stream) {
+            let path = request.uri().to_string();
+            let answer = ask(&app, request).await;
+            assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+            for name in ["request-id", "x-request-id"] {
+                assert_eq!(answer.header(name), "req_1", "{path}");
+            }
+            assert_eq!(answer.header("x-ratelimit-remaining-tokens"), "9", "{path}");
+            assert_eq!(answer.header("retry-after"), "60", "{path}");
+            assert_eq!(answer.headers.get_all("ratelimit").iter().count(), 2, "{path}");
+            // What is the host's to say stays the host's.
+            assert_eq!(answer.headers.get_all("content-type").iter().count(), 1, "{path}");
+            assert_eq!(answer.header("content-type"), kind, "{path}");
+            assert!(!answer.headers.contains_key("set-cookie"), "{path}");
+            assert_eq!(answer.headers.get_all("x-run-id").iter().count(), 1, "{path}");
+            assert_ne!(answer.header("x-run-id"), "theirs", "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_has_the_headers_of_the_provider_and_our_own_wait() {
+    let refused = |_: &ModelRequest| {
+        let body = br#"{"error": {"message": "Slow down", "type": "requests"}}"#;
+        let headers = HeaderMap::from_iter([(http::header::RETRY_AFTER, "2".parse().unwrap())]);
+        let error = openai_chat::decode_error(StatusCode::TOO_MANY_REQUESTS, &headers, body);
+        Err(error.with_extension(kept()))
+    };
+    // A reply that nobody could read is our error, and its id is still the provider's to look up.
+    let broken =
+        |_: &ModelRequest| Err(Error::new(ErrorKind::Protocol, "no JSON").with_extension(kept()));
+    let late = |_: &ModelRequest| {
+        let events = [Err(Error::new(ErrorKind::Protocol, "cut"))];
+        let mut response = ModelResponse::stream(stream::iter(events));
+        response.head.extensions.insert(kept());
+        Ok(response)
+    };
+    let refused: Router = in_all(refused).into();
+    let others: [Router; 2] = [in_all(broken).into(), in_all(late).into()];
+    for request in requests(false) {
+        let path = request.uri().to_string();
+        let answer = ask(&refused, request).await;
+        assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (429, "2"), "{path}");
+        assert_eq!(answer.header("x-ratelimit-remaining-tokens"), "9", "{path}");
+        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+    }
+    for app in &others {
+        for request in requests(false) {
+            let answer = ask(app, request).await;
+            assert_eq!((answer.status.as_u16(), answer.header("x-request-id")), (502, "req_1"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn headers_of_the_provider_stay_here_where_that_is_wished_and_in_other_routers() {
+    let hidden: Router = in_all(with_headers).provider_headers(false).into();
+    let model = Asked::default().model(with_headers);
+    let host: Router = tower_agent_axum::messages_router().any_model(model).into();
+    let [_, _, message, _] = requests(false);
+    for answer in requests(false).map(|request| ask(&hidden, request)) {
+        let answer = answer.await;
+        assert!(!answer.headers.contains_key("x-ratelimit-remaining-tokens"));
+        assert_ne!(answer.header("request-id"), "req_1");
+    }
+    let answer = ask(&host, message).await;
+    assert!(!answer.headers.contains_key("x-ratelimit-remaining-tokens"));
+    assert_eq!(answer.header("request-id"), answer.header("x-run-id"));
 }
 
 #[tokio::test]

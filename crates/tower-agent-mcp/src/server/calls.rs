@@ -94,22 +94,14 @@ impl Calls {
     }
 
     fn context(&self, caller: Caller, token: CancellationToken) -> Result<Context, Denial> {
-        let identity = self.identify.find(&caller)?;
-        let mut run = Run::builder(Uuid::now_v7().to_string()).cancellation(token);
-        if let Some(user) = identity.user {
-            run = run.user(user);
-        }
-        if let Some(session) = identity.session.or_else(|| caller.session().cloned()) {
-            run = run.session(session);
-        }
-        if let Some(tenant) = identity.tenant {
-            run = run.tenant(tenant);
-        }
+        let mut identity = self.identify.find(&caller)?;
+        identity.session = identity.session.or_else(|| caller.session().cloned());
+        let run = Run::builder(Uuid::now_v7().to_string()).cancellation(token);
+        let mut run = run.identity(identity);
         if let Some(deadline) = self.deadline.and_then(|limit| Instant::now().checked_add(limit)) {
             run = run.deadline(deadline.into_std());
         }
         let mut ctx = run.build();
-        ctx.extensions = identity.extensions;
         ctx.extensions.insert(caller);
         Ok(ctx)
     }

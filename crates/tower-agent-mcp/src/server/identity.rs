@@ -4,60 +4,9 @@ use std::{
     sync::Arc,
 };
 
-use tower_agent_core::{Denial, Extensions, Str};
+use tower_agent_core::{Denial, Identity};
 
 use super::Caller;
-
-/// Who calls, as the host found out; it becomes part of the call's context.
-///
-/// ```
-/// use tower_agent_mcp::server::Identity;
-///
-/// let identity = Identity::default().with_user("ada").with_tenant("acme");
-/// assert_eq!(identity.user.unwrap(), "ada");
-/// ```
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Identity {
-    /// Who the tools work for.
-    pub user: Option<Str>,
-    /// The conversation; the protocol's own session if it is not set.
-    pub session: Option<Str>,
-    /// The customer whose data and limits apply.
-    pub tenant: Option<Str>,
-    /// Whatever else layers and tools of the host should find in the context, such as claims.
-    pub extensions: Extensions,
-}
-
-impl Identity {
-    /// Names who the tools work for.
-    #[must_use]
-    pub fn with_user(mut self, user: impl Into<Str>) -> Self {
-        self.user = Some(user.into());
-        self
-    }
-
-    /// Names the conversation.
-    #[must_use]
-    pub fn with_session(mut self, session: impl Into<Str>) -> Self {
-        self.session = Some(session.into());
-        self
-    }
-
-    /// Names the customer.
-    #[must_use]
-    pub fn with_tenant(mut self, tenant: impl Into<Str>) -> Self {
-        self.tenant = Some(tenant.into());
-        self
-    }
-
-    /// Adds a value that layers and tools find in the context's extensions.
-    #[must_use]
-    pub fn with_extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.extensions.insert(value);
-        self
-    }
-}
 
 type Find = dyn Fn(&Caller) -> Result<Identity, Denial> + Send + Sync;
 

@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use reqwest::redirect::Policy;
 use tower_agent_core::{BoxError, Secret};
 
-use super::{Dialect, Inner};
+use super::{Dialect, Inner, kept::Kept};
 
 /// What the builders of all models have in common.
 #[must_use]
@@ -18,6 +18,7 @@ pub(crate) struct Settings {
     pub(crate) read_timeout: Duration,
     pub(crate) env_proxy: bool,
     pub(crate) caller_headers: bool,
+    kept: Kept,
     pub(crate) reply_limit: usize,
 }
 
@@ -34,6 +35,7 @@ impl Settings {
             read_timeout: Duration::from_secs(600),
             env_proxy: false,
             caller_headers: false,
+            kept: Kept::default(),
             reply_limit: 64 << 20,
         }
     }
@@ -65,6 +67,12 @@ impl Settings {
         }
     }
 
+    pub(crate) fn keep_header(&mut self, name: &str) {
+        if let Err(fault) = self.kept.add(name) {
+            self.fault = Some(fault);
+        }
+    }
+
     pub(crate) fn client(&mut self, client: reqwest::Client) {
         self.client = Some(client);
     }
@@ -78,6 +86,7 @@ impl Settings {
             headers: self.headers,
             key: self.key,
             caller_headers: self.caller_headers,
+            kept: self.kept,
             reply_limit: self.reply_limit,
         }))
     }
@@ -156,6 +165,7 @@ impl fmt::Debug for Settings {
             .field("read_timeout", &self.read_timeout)
             .field("env_proxy", &self.env_proxy)
             .field("caller_headers", &self.caller_headers)
+            .field("kept", &self.kept)
             .field("reply_limit", &self.reply_limit)
             .finish_non_exhaustive()
     }
@@ -169,11 +179,11 @@ pub struct BuildError {
 }
 
 impl BuildError {
-    fn because(reason: &'static str) -> Self {
+    pub(super) fn because(reason: &'static str) -> Self {
         Self { reason, source: None }
     }
 
-    fn header(reason: &'static str, error: impl Into<http::Error>) -> Self {
+    pub(super) fn header(reason: &'static str, error: impl Into<http::Error>) -> Self {
         Self::new(reason, Box::new(error.into()))
     }
 

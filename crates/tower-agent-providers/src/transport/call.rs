@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use http::{HeaderMap, Response, header};
+use http::{HeaderMap, Response, header, response::Parts};
 use tower_agent_core::{Error, Mark, ModelBody, ModelRequest, ModelResponse, Secret, Str};
 use tower_agent_wire::{CallerHeaders, Loss};
 
@@ -25,22 +25,39 @@ async fn ask<D: Dialect>(inner: &Inner<D>, request: ModelRequest) -> Result<Mode
     let sent =
         inner.post(url, caller.as_deref(), encoded.bytes).send().await.map_err(fault::of_send)?;
     let (parts, body) = Response::from(sent).into_parts();
+    let own = inner.key.as_ref().map(Secret::expose);
+    let keys: Vec<_> = caller::keys(caller.as_deref()).chain(own).collect();
+    let kept = inner.kept.of(&parts.headers, &keys);
+    match read(inner, &parts, body, wants_stream, &keys).await {
+        Ok(body) => {
+            let mut response = respond::<D>(body, &parts.headers, model, &encoded.losses);
+            kept.into_iter().for_each(|kept| drop(response.head.extensions.insert(kept)));
+            Ok(response)
+        }
+        Err(error) => Err(kept.into_iter().fold(error, Error::with_extension)),
+    }
+}
+
+async fn read<D: Dialect>(
+    inner: &Inner<D>,
+    parts: &Parts,
+    body: reqwest::Body,
+    wants_stream: bool,
+    keys: &[&str],
+) -> Result<ModelBody, Error> {
     if !parts.status.is_success() {
         let (bytes, _) = body::read(body, ERROR_LIMIT).await;
-        let own = inner.key.as_ref().map(Secret::expose);
-        let bytes = caller::keys(caller.as_deref()).chain(own).fold(bytes, without_key);
+        let bytes = keys.iter().fold(bytes, |bytes, key| without_key(bytes, key));
         return Err(D::decode_error(parts.status, &parts.headers, &bytes));
     }
     let id = request_id::<D>(&parts.headers);
-    let body = if is_stream(&parts.headers, wants_stream) {
-        ModelBody::stream(Events::<D>::new(body, id.clone(), inner.reply_limit))
-    } else {
-        let with_id = |error| fault::with_request_id(error, id.as_ref());
-        let (bytes, end) = body::read(body, inner.reply_limit).await;
-        end.map_err(with_id)?;
-        ModelBody::full(D::decode_reply(&bytes).map_err(with_id)?)
-    };
-    Ok(respond::<D>(body, id, model, &encoded.losses))
+    if is_stream(&parts.headers, wants_stream) {
+        return Ok(ModelBody::stream(Events::<D>::new(body, id, inner.reply_limit)));
+    }
+    let with_id = |error| fault::with_request_id(error, id.as_ref());
+    let (bytes, end) = body::read(body, inner.reply_limit).await;
+    end.map_err(with_id)?;
+    D::decode_reply(&bytes).map(ModelBody::full).map_err(with_id)
 }
 
 /// A server that repeats what it was sent must not bring the key into logs.
@@ -67,12 +84,12 @@ fn is_stream(headers: &HeaderMap, wants_stream: bool) -> bool {
 
 fn respond<D: Dialect>(
     body: ModelBody,
-    id: Option<Str>,
+    headers: &HeaderMap,
     model: Str,
     losses: &[Loss],
 ) -> ModelResponse {
     let mut response = ModelResponse::default().map_body(|_| body);
-    response.head.request_id = id;
+    response.head.request_id = request_id::<D>(headers);
     response.head.model = model;
     for loss in losses {
         let mark = Mark::new(D::NAME, "dropped").detail(loss.to_string());

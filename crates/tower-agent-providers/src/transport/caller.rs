@@ -1,21 +1,14 @@
 //! Headers of a caller, which a host passes on.
 
-use http::{HeaderMap, HeaderName, header};
+use http::HeaderMap;
 use tower_agent_wire::CallerHeaders;
-
-/// Headers that say who asks. Of two such headers a server takes the one or the other, so only one of them is sent.
-pub(crate) const KEYS: [HeaderName; 4] = [
-    header::AUTHORIZATION,
-    HeaderName::from_static("x-api-key"),
-    HeaderName::from_static("x-goog-api-key"),
-    HeaderName::from_static("api-key"),
-];
 
 /// The headers of a model with those of a caller over them.
 pub(super) fn over(mut headers: HeaderMap, caller: Option<&CallerHeaders>) -> HeaderMap {
     let Some(caller) = caller.map(CallerHeaders::expose) else { return headers };
-    if KEYS.iter().any(|name| caller.contains_key(name)) {
-        KEYS.iter().for_each(|name| drop(headers.remove(name)));
+    let keys = CallerHeaders::KEYS;
+    if keys.iter().any(|name| caller.contains_key(name)) {
+        keys.iter().for_each(|name| drop(headers.remove(name)));
     }
     for name in caller.keys() {
         headers.remove(name);
@@ -29,7 +22,7 @@ pub(super) fn over(mut headers: HeaderMap, caller: Option<&CallerHeaders>) -> He
 /// The keys of a caller, to be kept out of what is told of an answer.
 pub(super) fn keys(caller: Option<&CallerHeaders>) -> impl Iterator<Item = &str> {
     let values = caller.into_iter().flat_map(|caller| {
-        KEYS.into_iter().filter_map(|name| caller.expose().get(name)?.to_str().ok())
+        CallerHeaders::KEYS.into_iter().filter_map(|name| caller.expose().get(name)?.to_str().ok())
     });
     values.map(|value| value.strip_prefix("Bearer ").unwrap_or(value))
 }

@@ -40,6 +40,17 @@ macro_rules! settings {
             self
         }
 
+        /// Keeps another header of the answers, for layers and for the clients of a proxy; a `*` at its end stands for the
+        /// rest of a name, as in `x-groq-*`.
+        ///
+        /// Ids of requests, limits of rate, waits and times of processing are kept anyway, as
+        /// [`ProviderHeaders`](tower_agent_wire::ProviderHeaders) in the head of the answer or in its error. Headers of a
+        /// connection, of a body, of an origin and of a login [cannot be](tower_agent_wire::ProviderHeaders::may_hold).
+        pub fn keep_header(mut self, name: impl AsRef<str>) -> Self {
+            self.settings.keep_header(name.as_ref());
+            self
+        }
+
         /// How many bytes a reply may have, whole or streamed; 64 MiB without this.
         pub const fn reply_limit(mut self, bytes: usize) -> Self {
             self.settings.reply_limit = bytes;

@@ -1,126 +1,56 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use tower_agent_core::{Error, ErrorKind, FinishReason, Json, ModelEvent};
+use tower_agent_core::{Error, FinishReason, Json, ModelEvent};
 
 use super::{building::Building, error, extra::keep, finish, reply::take_usual, usage};
-use crate::{
-    codec::{
-        Flaw, cut_off,
-        raw::{self, Fields, NULL, string},
-    },
-    sse::{Event, ParseError, Parser},
+use crate::codec::{
+    Flaw, Reading, Told,
+    raw::{Fields, NULL, string},
 };
 
-/// Reads a streamed reply of a provider from bytes that may be cut anywhere.
-///
-/// Push bytes as they come, take events until there are none, and call [`finish`](Self::finish) at the end of the
-/// body. An error comes once, after all events before it; nothing follows it.
-///
-/// Only `message_stop` ends a reply: a body that ends without it was cut, and that is an error even if the
-/// provider had said why it stops. [`Finish`](ModelEvent::Finish) comes with it.
+decoder! {
+    /// Reads a streamed reply of a provider from bytes that may be cut anywhere.
+    ///
+    /// Push bytes as they come, take events until there are none, and call [`finish`](Self::finish) at the end of the
+    /// body. An error comes once, after all events before it; nothing follows it.
+    ///
+    /// Only `message_stop` ends a reply: a body that ends without it was cut, and that is an error even if the
+    /// provider had said why it stops. [`Finish`](ModelEvent::Finish) comes with it.
+    pub struct Decoder(Messages), 16 MiB
+}
+
 #[derive(Clone, Debug, Default)]
-pub struct Decoder {
-    sse: Parser,
-    events: VecDeque<Result<ModelEvent, Error>>,
+struct Messages {
+    told: Told,
     /// Fields of the reply without a name in the vocabulary.
     extra: Fields<'static>,
     usage: Fields<'static>,
     blocks: BTreeMap<u32, Building>,
     finish: Option<FinishReason>,
-    is_over: bool,
 }
 
-impl Decoder {
-    /// A decoder at the beginning of a stream.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+impl Reading for Messages {
+    fn told(&self) -> &Told {
+        &self.told
     }
 
-    /// Sets how many bytes one event may have; without it 16 MiB.
-    #[must_use]
-    pub fn event_limit(mut self, bytes: usize) -> Self {
-        self.sse = self.sse.limit(bytes);
-        self
+    fn told_mut(&mut self) -> &mut Told {
+        &mut self.told
     }
 
-    /// Takes the next bytes of the body.
-    pub fn push(&mut self, bytes: &[u8]) {
-        if !self.is_over {
-            self.sse.push(bytes);
-            if let Err(error) = self.read() {
-                self.fail(error);
-            }
-        }
-    }
-
-    /// Takes the end of the body.
-    pub fn finish(&mut self) {
-        if self.is_over {
-            return;
-        }
-        self.sse.finish();
-        match self.read() {
-            // Half an event is no malformed one: the reply was cut.
-            Err(error) if error.kind() != ErrorKind::Protocol => self.fail(error),
-            _ if self.is_over => {}
-            _ => {
-                self.fail(cut_off("the provider's stream broke off before the reply was complete"))
-            }
-        }
-    }
-
-    /// The next event, or the error that ends the stream.
-    pub fn next_event(&mut self) -> Option<Result<ModelEvent, Error>> {
-        self.events.pop_front()
-    }
-
-    /// Whether the reply is whole, even if the connection breaks.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.is_over
-    }
-
-    /// Whether the stream has ended, so that further bytes mean nothing.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    fn read(&mut self) -> Result<(), Error> {
-        while !self.is_over {
-            match self.sse.next_event() {
-                None => break,
-                Some(event) => self.event(&event.map_err(malformed)?)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn fail(&mut self, error: Error) {
-        self.is_over = true;
-        self.events.push_back(Err(error));
-    }
-
-    fn emit(&mut self, event: ModelEvent) {
-        self.events.push_back(Ok(event));
-    }
-
-    fn event(&mut self, event: &Event) -> Result<(), Error> {
-        let data = event.data.trim();
-        if data.is_empty() {
-            return Ok(());
-        }
-        let flaw = |reason| Flaw::new("event", reason).in_reply();
-        let text = raw::check(data.as_bytes()).map_err(flaw)?;
-        let fields = Fields::parse(text).ok_or_else(|| flaw("is no JSON object"))?;
-        let kind = fields.get("type").and_then(string);
-        let kind = kind.or_else(|| event.name.as_deref().map(Into::into));
-        let kind = kind.ok_or_else(|| flaw("has no type"))?;
+    fn event(&mut self, name: Option<&str>, fields: Fields<'_>, text: &str) -> Result<(), Error> {
+        let kind = fields.get("type").and_then(string).or_else(|| name.map(Into::into));
+        let kind = kind.ok_or_else(|| Flaw::new("event", "has no type").in_reply())?;
         if kind == "error" {
             return Err(error::broken(&fields));
         }
         self.known(&kind, fields, text).map_err(Flaw::in_reply)
+    }
+}
+
+impl Messages {
+    fn emit(&mut self, event: ModelEvent) {
+        self.told.emit(event);
     }
 
     fn known(&mut self, kind: &str, mut fields: Fields<'_>, text: &str) -> Result<(), Flaw> {
@@ -201,7 +131,7 @@ impl Decoder {
             return Err(Flaw::new("index", "names a block that has begun already"));
         }
         let building = Building::start(&block)?;
-        self.events.extend(building.begun(index).map(Ok));
+        self.told.extend(building.begun(index));
         self.blocks.insert(index, building);
         Ok(())
     }
@@ -225,7 +155,7 @@ impl Decoder {
         let block = self.blocks.get_mut(&index);
         let block = block.ok_or_else(|| Flaw::new("index", "names no open block"))?;
         let events = block.end(index);
-        self.events.extend(events.into_iter().map(Ok));
+        self.told.extend(events);
         Ok(())
     }
 
@@ -255,10 +185,9 @@ impl Decoder {
     fn end(&mut self) -> Result<(), Flaw> {
         let open: Vec<_> =
             self.blocks.iter_mut().flat_map(|(index, block)| block.end(*index)).collect();
-        self.events.extend(open.into_iter().map(Ok));
+        self.told.extend(open);
         let reason = self.finish.take().unwrap_or(FinishReason::Unspecified);
-        self.emit(ModelEvent::Finish { reason });
-        self.is_over = true;
+        self.told.finish(ModelEvent::Finish { reason });
         Ok(())
     }
 }
@@ -270,8 +199,4 @@ fn index(fields: &Fields<'_>) -> Result<u32, Flaw> {
 
 fn object<'a>(fields: &'a Fields<'_>, key: &'static str) -> Result<Fields<'a>, Flaw> {
     fields.get(key).and_then(Fields::parse).ok_or_else(|| Flaw::new(key, "must be an object"))
-}
-
-fn malformed(error: ParseError) -> Error {
-    Flaw::new("stream", error.to_string()).in_reply().with_source(error)
 }

@@ -12,7 +12,7 @@ use crate::{
     Encoded, LossRule, Stamp,
     codec::{
         Flaw, Losses,
-        raw::{self, Fields, NULL, Object},
+        raw::{Fields, NULL, Object},
     },
 };
 
@@ -25,9 +25,7 @@ pub(super) const KNOWN: [&str; 2] = ["container", "context_management"];
 /// [`ErrorKind::Protocol`](tower_agent_core::ErrorKind::Protocol) when the body is no reply; the provider's own error
 /// when the body is an error object.
 pub fn decode_reply(body: &[u8]) -> Result<Reply, Error> {
-    let text = raw::check(body).map_err(|reason| Flaw::new("", reason).in_reply())?;
-    let fields = Fields::parse(text)
-        .ok_or_else(|| Flaw::new("", "the body is no JSON object").in_reply())?;
+    let fields = Fields::of_body(body).map_err(Flaw::in_reply)?;
     if let Some(error) = error::in_body(&fields) {
         return Err(error);
     }

@@ -12,7 +12,7 @@ use crate::{
     codec::{
         Flaw, Losses,
         number::{take_float, write_float},
-        raw::{self, Fields, Object, items, string, write_array, write_str},
+        raw::{Fields, Object, items, string, write_array, write_str},
         schema_text,
     },
 };
@@ -44,9 +44,7 @@ pub fn decode_request(body: &[u8]) -> Result<ModelRequest, Error> {
 }
 
 fn read(body: &[u8]) -> Result<ModelRequest, Flaw> {
-    let text = raw::check(body).map_err(|reason| Flaw::new("", reason))?;
-    let mut fields =
-        Fields::parse(text).ok_or_else(|| Flaw::new("", "the body is no JSON object"))?;
+    let mut fields = Fields::of_body(body)?;
     let mut request = ModelRequest::default();
     request.model =
         fields.take_str("model").ok_or_else(|| Flaw::new("model", "must be a string"))?;

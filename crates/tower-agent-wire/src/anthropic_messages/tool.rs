@@ -4,11 +4,11 @@ use tower_agent_core::{Error, Json, ModelRequest, ToolChoice, ToolSpec, Tools};
 
 use super::extra::{SPACE, keep, open};
 use crate::{
-    Loss, LossRule,
+    Loss,
     codec::{
         Flaw, Losses, is_foreign_tool,
-        raw::{Fields, Object, items, string, write_array},
-        schema_text,
+        raw::{Fields, Object, items, string},
+        schema_text, take_schema, write_tools,
     },
 };
 
@@ -41,11 +41,7 @@ fn read(raw: &str) -> Result<ToolSpec, Flaw> {
     spec.name = fields.take_str("name").ok_or_else(|| Flaw::new("name", "must be a string"))?;
     spec.description = fields.take_text("description").unwrap_or_default();
     // A literal `{}` stays in the rest: no schema is written as one that takes any object.
-    let schema = fields.take_if("input_schema", |raw| {
-        let is_given = Fields::parse(raw).is_some_and(|fields| !fields.is_empty());
-        is_given.then(|| Json::from_text(raw))
-    });
-    spec.input_schema = schema.unwrap_or_else(Json::object);
+    spec.input_schema = take_schema(&mut fields, "input_schema");
     spec.extra = keep(&fields);
     Ok(spec)
 }
@@ -107,22 +103,7 @@ pub(super) fn write_all(
     tools: &Tools,
     losses: &mut Vec<Loss>,
 ) -> Result<(), Error> {
-    let (foreign, own): (Vec<_>, Vec<_>) =
-        tools.iter().enumerate().partition(|(_, spec)| is_foreign(spec));
-    for (index, _) in foreign {
-        losses.push(Loss { rule: LossRule::Foreign, place: format!("tools[{index}]") });
-    }
-    if own.is_empty() {
-        return Ok(());
-    }
-    let mut result = Ok(());
-    write_array(object.field("tools"), own, |out, (index, spec)| {
-        let mut losses = Losses { place: format!("tools[{index}]"), all: losses };
-        if let Err(error) = write(out, spec, &mut losses) {
-            result = Err(error);
-        }
-    });
-    result
+    write_tools(object, tools, losses, is_foreign, write)
 }
 
 /// A tool of another provider's own says its type beside this dialect's key, or under its own dialect's.

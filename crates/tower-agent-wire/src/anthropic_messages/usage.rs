@@ -3,7 +3,7 @@
 use tower_agent_core::Usage;
 
 use crate::codec::{
-    number::{take_count, take_positive, write_count},
+    number::{take_count, take_positive, take_usage, write_count},
     raw::{Fields, Object},
 };
 
@@ -12,14 +12,7 @@ const WRITTEN: &str = "cache_creation_input_tokens";
 
 /// Takes the usage of a reply; what has no name in the vocabulary stays under the same key.
 pub(super) fn take(fields: &mut Fields<'_>) -> Option<Usage> {
-    let raw = fields.take("usage")?;
-    let Some(mut inner) = Fields::parse(&raw) else {
-        fields.set("usage", raw.into_owned());
-        return None;
-    };
-    let usage = read(&mut inner);
-    fields.set_rest("usage", &inner);
-    Some(usage)
+    take_usage(fields, "usage", read)
 }
 
 /// Here the cached tokens stand beside the input, in the vocabulary they are part of it.

@@ -77,7 +77,7 @@ fn says_something(raw: &str) -> bool {
     fields.iter().any(|(key, raw)| match key {
         // What an item was called, and how far it had come.
         "id" | "status" => false,
-        "item" => says_something(raw),
+        "item" | "item_end" => says_something(raw),
         _ => !is_spelling(key, raw),
     })
 }

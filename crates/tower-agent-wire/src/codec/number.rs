@@ -1,5 +1,7 @@
 //! Numbers as servers print them.
 
+use tower_agent_core::Usage;
+
 use super::raw::{Fields, NULL, Object};
 
 /// A whole number; some servers print it as a float.
@@ -47,4 +49,20 @@ pub(crate) fn write_float(object: &mut Object<'_, '_>, key: &str, float: Option<
     let text = number.to_string();
     let whole = text.strip_suffix(".0").filter(|_| !object.extra().is_null(key));
     object.raw(key, whole.unwrap_or(&text));
+}
+
+/// Takes the usage of a reply; what has no name in the vocabulary stays under the same key.
+pub(crate) fn take_usage(
+    fields: &mut Fields<'_>,
+    key: &'static str,
+    read: impl FnOnce(&mut Fields<'_>) -> Usage,
+) -> Option<Usage> {
+    let raw = fields.take(key)?;
+    let Some(mut inner) = Fields::parse(&raw) else {
+        fields.set(key, raw.into_owned());
+        return None;
+    };
+    let usage = read(&mut inner);
+    fields.set_rest(key, &inner);
+    Some(usage)
 }

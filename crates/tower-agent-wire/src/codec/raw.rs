@@ -9,6 +9,8 @@ use serde::{
 use serde_json::value::RawValue;
 use tower_agent_core::{Json, Str};
 
+use super::Flaw;
+
 pub(crate) const NULL: &str = "null";
 
 /// Nested deeper than this, a body is refused; the parser of values has the same limit.
@@ -19,6 +21,12 @@ const MAX_DEPTH: u32 = 127;
 pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 impl<'a> Fields<'a> {
+    /// The fields of a whole body.
+    pub(crate) fn of_body(body: &'a [u8]) -> Result<Self, Flaw> {
+        let text = check(body).map_err(|reason| Flaw::new("", reason))?;
+        Self::parse(text).ok_or_else(|| Flaw::new("", "the body is no JSON object"))
+    }
+
     /// The fields of a text that is an object.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         serde_json::from_str(text).ok()

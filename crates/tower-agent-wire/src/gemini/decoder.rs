@@ -1,19 +1,13 @@
-use std::collections::VecDeque;
-
 use tower_agent_core::{
-    Error, ErrorKind, FinishReason, Json, ModelEvent, Part, PartDelta, PartStart, Str, TextPart,
-    ToolCallPart,
+    Error, FinishReason, Json, ModelEvent, Part, PartDelta, PartStart, Str, TextPart, ToolCallPart,
 };
 
 use super::{
     candidate, error, extra::keep, finish, ids::Ids, reply::NAMES, spelling::in_camel_case, usage,
 };
-use crate::{
-    codec::{
-        Flaw, cut_off,
-        raw::{self, Fields, NULL, items},
-    },
-    sse::{Event, ParseError, Parser},
+use crate::codec::{
+    Flaw, Reading, Told,
+    raw::{Fields, NULL, items},
 };
 
 /// Fields of a candidate that each event says anew, so that the last one counts.
@@ -26,18 +20,21 @@ const RENEWED: [&str; 6] = [
     "finishMessage",
 ];
 
-/// Reads a streamed reply of a provider (`alt=sse`) from bytes that may be cut anywhere.
-///
-/// Push bytes as they come, take events until there are none, and call [`finish`](Self::finish) at the end of the
-/// body. An error comes once, after all events before it; nothing follows it.
-///
-/// Each event of the dialect is a whole reply with the next parts. Texts without fields of their own continue the one before;
-/// a part with a `thoughtSignature` stays a part of its own, as the provider asks. [`Finish`](ModelEvent::Finish) comes with
-/// the end of the stream, because some models name a reason in every event; a stream without any was cut.
+decoder! {
+    /// Reads a streamed reply of a provider (`alt=sse`) from bytes that may be cut anywhere.
+    ///
+    /// Push bytes as they come, take events until there are none, and call [`finish`](Self::finish) at the end of the
+    /// body. An error comes once, after all events before it; nothing follows it.
+    ///
+    /// Each event of the dialect is a whole reply with the next parts. Texts without fields of their own continue the one before;
+    /// a part with a `thoughtSignature` stays a part of its own, as the provider asks. [`Finish`](ModelEvent::Finish) comes with
+    /// the end of the stream, because some models name a reason in every event; a stream without any was cut.
+    pub struct Decoder(Contents), 16 MiB
+}
+
 #[derive(Clone, Debug, Default)]
-pub struct Decoder {
-    sse: Parser,
-    events: VecDeque<Result<ModelEvent, Error>>,
+struct Contents {
+    told: Told,
     id: Option<Str>,
     model: Option<Str>,
     /// Fields of the reply without a name in the vocabulary, and those of its first candidate.
@@ -51,7 +48,6 @@ pub struct Decoder {
     open: Option<Kind>,
     has_calls: bool,
     is_blocked: bool,
-    is_over: bool,
 }
 
 /// A part that the next event may continue.
@@ -61,92 +57,45 @@ enum Kind {
     Reasoning,
 }
 
-impl Decoder {
-    /// A decoder at the beginning of a stream.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+impl Reading for Contents {
+    fn told(&self) -> &Told {
+        &self.told
     }
 
-    /// Sets how many bytes one event may have; without it 16 MiB.
-    #[must_use]
-    pub fn event_limit(mut self, bytes: usize) -> Self {
-        self.sse = self.sse.limit(bytes);
-        self
+    fn told_mut(&mut self) -> &mut Told {
+        &mut self.told
     }
 
-    /// Takes the next bytes of the body.
-    pub fn push(&mut self, bytes: &[u8]) {
-        if !self.is_over {
-            self.sse.push(bytes);
-            if let Err(error) = self.read() {
-                self.fail(error);
-            }
-        }
-    }
-
-    /// Takes the end of the body.
-    pub fn finish(&mut self) {
-        if self.is_over {
-            return;
-        }
-        self.sse.finish();
-        match self.read() {
-            // Half an event is no malformed one: whether the reply is whole was decided before it.
-            Err(error) if error.kind() != ErrorKind::Protocol => self.fail(error),
-            _ => self.end(),
-        }
-    }
-
-    /// The next event, or the error that ends the stream.
-    pub fn next_event(&mut self) -> Option<Result<ModelEvent, Error>> {
-        self.events.pop_front()
-    }
-
-    /// Whether the provider said why it stopped. Then the reply is whole, even if the connection breaks.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.is_over || self.is_blocked || self.candidate.get("finishReason").is_some()
-    }
-
-    /// Whether the stream has ended, so that further bytes mean nothing.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    fn read(&mut self) -> Result<(), Error> {
-        while !self.is_over {
-            match self.sse.next_event() {
-                None => break,
-                Some(event) => self.event(&event.map_err(malformed)?)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn fail(&mut self, error: Error) {
-        self.is_over = true;
-        self.events.push_back(Err(error));
-    }
-
-    fn emit(&mut self, event: ModelEvent) {
-        self.events.push_back(Ok(event));
-    }
-
-    fn event(&mut self, event: &Event) -> Result<(), Error> {
-        let data = event.data.trim();
-        // Some gateways end streams as other dialects do.
-        if data.is_empty() || data == "[DONE]" {
-            return Ok(());
-        }
-        let flaw = |reason| Flaw::new("event", reason).in_reply();
-        let text = raw::check(data.as_bytes()).map_err(flaw)?;
-        let fields = Fields::parse(text).ok_or_else(|| flaw("is no JSON object"))?;
+    fn event(&mut self, _: Option<&str>, fields: Fields<'_>, text: &str) -> Result<(), Error> {
         if let Some(error) = error::in_body(&fields) {
             return Err(error);
         }
         self.reply(fields, text).map_err(Flaw::in_reply)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_blocked || self.candidate.get("finishReason").is_some()
+    }
+
+    fn end(&mut self) {
+        self.end_part();
+        let mut candidate = std::mem::take(&mut self.candidate);
+        let reason = match candidate.get("finishReason") {
+            None => FinishReason::ContentFilter,
+            Some(_) => finish::take(&mut candidate, self.has_calls),
+        };
+        self.candidate = candidate;
+        let last = self.last_extra();
+        if last.is_some() {
+            self.emit(ModelEvent::Start { id: None, model: None, extra: last });
+        }
+        self.told.finish(ModelEvent::Finish { reason });
+    }
+}
+
+impl Contents {
+    fn emit(&mut self, event: ModelEvent) {
+        self.told.emit(event);
     }
 
     fn reply(&mut self, mut fields: Fields<'_>, text: &str) -> Result<(), Flaw> {
@@ -313,26 +262,6 @@ impl Decoder {
         }
     }
 
-    fn end(&mut self) {
-        if !self.is_complete() {
-            let what = "the provider's stream broke off before the reply was complete";
-            return self.fail(cut_off(what));
-        }
-        self.is_over = true;
-        self.end_part();
-        let mut candidate = std::mem::take(&mut self.candidate);
-        let reason = match candidate.get("finishReason") {
-            None => FinishReason::ContentFilter,
-            Some(_) => finish::take(&mut candidate, self.has_calls),
-        };
-        self.candidate = candidate;
-        let last = self.last_extra();
-        if last.is_some() {
-            self.emit(ModelEvent::Start { id: None, model: None, extra: last });
-        }
-        self.emit(ModelEvent::Finish { reason });
-    }
-
     /// What is only known now: details of the usage, and a reason that the vocabulary has no name for.
     fn last_extra(&self) -> Option<Json> {
         let mut all = self.extra.clone();
@@ -349,8 +278,4 @@ impl Decoder {
 fn is_bare(extra: Option<&Json>) -> bool {
     let Some(extra) = extra else { return true };
     [r#"{"gemini":{"thought":true}}"#, r#"{"gemini":{"text":""}}"#].contains(&extra.as_str())
-}
-
-fn malformed(error: ParseError) -> Error {
-    Flaw::new("stream", error.to_string()).in_reply().with_source(error)
 }

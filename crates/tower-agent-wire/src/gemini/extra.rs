@@ -4,57 +4,27 @@ use std::borrow::Cow;
 
 use tower_agent_core::Json;
 
-use crate::{
-    LossRule,
-    codec::{Losses, is_spelling, raw::Fields},
-};
+use crate::codec::{Losses, Space, raw::Fields};
 
-/// The key under which they stand, so that no other dialect takes them for its own.
-const SPACE: &str = "gemini";
+const OWN: Space = Space("gemini");
 
 /// What is left of an object, as an `extra`.
 pub(super) fn keep(fields: &Fields<'_>) -> Option<Json> {
-    if fields.is_empty() {
-        return None;
-    }
-    let mut outer = Fields::default();
-    outer.set(SPACE, fields.to_text());
-    outer.to_extra()
+    OWN.keep(fields, Fields::default())
 }
 
-/// The fields of an `extra` for this dialect: all that stand under its key, and of those beside it the known ones.
+/// The fields of an `extra` for this dialect; see [`Space::open`].
 pub(super) fn open<'a>(
     extra: Option<&'a Json>,
     known: &[&str],
     losses: &mut Losses<'_>,
 ) -> Fields<'a> {
-    let Some(mut outer) = Fields::of(extra) else {
-        losses.note(LossRule::NotJson);
-        return Fields::default();
-    };
-    let mut fields = inner(&mut outer);
-    for (key, raw) in outer.into_pairs() {
-        if known.contains(&&*key) {
-            if fields.get(&key).is_none() {
-                fields.set(key, raw);
-            }
-        } else if !is_spelling(&key, &raw) {
-            losses.note(LossRule::Foreign);
-        }
-    }
-    fields
+    OWN.open(extra, known, losses)
 }
 
 /// The fields under the key of this dialect alone.
 pub(super) fn peek(extra: Option<&Json>) -> Fields<'_> {
-    Fields::of(extra).map(|mut outer| inner(&mut outer)).unwrap_or_default()
-}
-
-fn inner<'a>(outer: &mut Fields<'a>) -> Fields<'a> {
-    match outer.take(SPACE) {
-        Some(Cow::Borrowed(raw)) => Fields::parse(raw).unwrap_or_default(),
-        _ => Fields::default(),
-    }
+    OWN.peek(extra)
 }
 
 /// What is left of the object under a key, to be written again around what the vocabulary has.

@@ -6,7 +6,7 @@ use crate::{
     Encoded,
     codec::{
         Flaw, Losses,
-        raw::{self, Fields, Object},
+        raw::{Fields, Object},
     },
 };
 
@@ -33,9 +33,7 @@ pub fn decode_request(body: &[u8]) -> Result<ModelRequest, Error> {
 }
 
 fn read(body: &[u8]) -> Result<ModelRequest, Flaw> {
-    let text = raw::check(body).map_err(|reason| Flaw::new("", reason))?;
-    let mut fields =
-        Fields::parse(text).ok_or_else(|| Flaw::new("", "the body is no JSON object"))?;
+    let mut fields = Fields::of_body(body)?;
     spelling::in_camel_case(&mut fields, &NAMES);
     let mut request = ModelRequest::default();
     let first = system::read(&mut request, &mut fields)?;

@@ -1,9 +1,5 @@
-use std::collections::VecDeque;
-
 use serde_json::{Map, Value};
-use tower_agent_core::{
-    Error, ErrorKind, FinishReason, Json, ModelEvent, Part, PartDelta, PartStart, Str,
-};
+use tower_agent_core::{Error, FinishReason, Json, ModelEvent, Part, PartDelta, PartStart, Str};
 
 use super::{
     calls::{Calls, Piece},
@@ -11,29 +7,31 @@ use super::{
 };
 use crate::{
     codec::{
-        Flaw, cut_off,
-        raw::{self, Fields, NULL, items},
+        Flaw, Reading, Told,
+        raw::{Fields, NULL, items},
     },
     openai_error,
-    sse::{Event, ParseError, Parser},
 };
 
 const REASONING: u32 = 0;
 const TEXT: u32 = 1;
 const FIRST_OTHER: u32 = 2;
 
-/// Reads a streamed reply of a provider from bytes that may be cut anywhere.
-///
-/// Push bytes as they come, take events until there are none, and call [`finish`](Self::finish) at the end of the
-/// body. An error comes once, after all events before it; nothing follows it.
-///
-/// Parts have fixed places, as in a whole reply: reasoning 0, text 1, then calls in the order of their first pieces.
-/// [`Finish`](ModelEvent::Finish) comes with the end of the stream and not with the chunk that names the
-/// reason, because the usage and further fields come after that chunk; so whoever stops at `Finish` misses nothing.
+decoder! {
+    /// Reads a streamed reply of a provider from bytes that may be cut anywhere.
+    ///
+    /// Push bytes as they come, take events until there are none, and call [`finish`](Self::finish) at the end of the
+    /// body. An error comes once, after all events before it; nothing follows it.
+    ///
+    /// Parts have fixed places, as in a whole reply: reasoning 0, text 1, then calls in the order of their first pieces.
+    /// [`Finish`](ModelEvent::Finish) comes with the end of the stream and not with the chunk that names the
+    /// reason, because the usage and further fields come after that chunk; so whoever stops at `Finish` misses nothing.
+    pub struct Decoder(Chat), 16 MiB
+}
+
 #[derive(Clone, Debug, Default)]
-pub struct Decoder {
-    sse: Parser,
-    events: VecDeque<Result<ModelEvent, Error>>,
+struct Chat {
+    told: Told,
     id: Option<Str>,
     model: Option<Str>,
     extra: Fields<'static>,
@@ -46,99 +44,57 @@ pub struct Decoder {
     wholes: u32,
     message_extra: Map<String, Value>,
     finish: Option<FinishReason>,
-    is_over: bool,
 }
 
-impl Decoder {
-    /// A decoder at the beginning of a stream.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+impl Reading for Chat {
+    const UNIT: &'static str = "chunk";
+
+    fn told(&self) -> &Told {
+        &self.told
     }
 
-    /// Sets how many bytes one chunk may have; without it 16 MiB.
-    #[must_use]
-    pub fn chunk_limit(mut self, bytes: usize) -> Self {
-        self.sse = self.sse.limit(bytes);
-        self
+    fn told_mut(&mut self) -> &mut Told {
+        &mut self.told
     }
 
-    /// Takes the next bytes of the body.
-    pub fn push(&mut self, bytes: &[u8]) {
-        if !self.is_over {
-            self.sse.push(bytes);
-            if let Err(error) = self.read() {
-                self.fail(error);
-            }
-        }
-    }
-
-    /// Takes the end of the body.
-    pub fn finish(&mut self) {
-        if self.is_over {
-            return;
-        }
-        self.sse.finish();
-        match self.read() {
-            // Half a chunk is no malformed one: whether the reply is whole was decided before it.
-            Err(error) if error.kind() != ErrorKind::Protocol => self.fail(error),
-            _ => self.end(self.finish.is_some()),
-        }
-    }
-
-    /// The next event, or the error that ends the stream.
-    pub fn next_event(&mut self) -> Option<Result<ModelEvent, Error>> {
-        self.events.pop_front()
-    }
-
-    /// Whether the provider said why it stopped, or that the stream is over. Then the reply is whole, even if the
-    /// connection breaks.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.finish.is_some() || self.is_over
-    }
-
-    /// Whether the stream has ended, so that further bytes mean nothing.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    fn read(&mut self) -> Result<(), Error> {
-        while !self.is_over {
-            match self.sse.next_event() {
-                None => break,
-                Some(event) => self.event(&event.map_err(malformed)?)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn fail(&mut self, error: Error) {
-        self.is_over = true;
-        self.events.push_back(Err(error));
-    }
-
-    fn emit(&mut self, event: ModelEvent) {
-        self.events.push_back(Ok(event));
-    }
-
-    fn event(&mut self, event: &Event) -> Result<(), Error> {
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            self.end(true);
-            return Ok(());
-        }
-        if data.is_empty() {
-            return Ok(());
-        }
-        let flaw = |reason| Flaw::new("chunk", reason).in_reply();
-        let text = raw::check(data.as_bytes()).map_err(flaw)?;
-        let fields = Fields::parse(text).ok_or_else(|| flaw("is no JSON object"))?;
-        if let Some(error) = openai_error::in_chunk(&fields, event.name.as_deref()) {
+    fn event(&mut self, name: Option<&str>, fields: Fields<'_>, text: &str) -> Result<(), Error> {
+        if let Some(error) = openai_error::in_chunk(&fields, name) {
             return Err(error);
         }
         self.chunk(fields, text).map_err(Flaw::in_reply)
+    }
+
+    fn done(&mut self) {
+        self.end();
+    }
+
+    fn is_complete(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn end(&mut self) {
+        if let Some(extra) = self.reasoning.take() {
+            self.emit(ModelEvent::PartEnd { index: REASONING, extra });
+        }
+        if self.has_text {
+            self.emit(ModelEvent::PartEnd { index: TEXT, extra: None });
+        }
+        for (call, index) in self.calls.iter().zip(&self.call_parts) {
+            let extra = (!call.extra.is_empty()).then(|| Value::from(call.extra.clone()).into());
+            self.told.emit(ModelEvent::PartEnd { index: *index, extra });
+        }
+        if !self.message_extra.is_empty() {
+            let extra = Value::from(std::mem::take(&mut self.message_extra)).into();
+            self.emit(ModelEvent::MessageExtra { extra });
+        }
+        let reason = self.finish.take().unwrap_or(FinishReason::Unspecified);
+        self.told.finish(ModelEvent::Finish { reason });
+    }
+}
+
+impl Chat {
+    fn emit(&mut self, event: ModelEvent) {
+        self.told.emit(event);
     }
 
     fn chunk(&mut self, mut fields: Fields<'_>, text: &str) -> Result<(), Flaw> {
@@ -315,35 +271,4 @@ impl Decoder {
         }
         Ok(())
     }
-
-    fn end(&mut self, is_complete: bool) {
-        if self.is_over {
-            return;
-        }
-        if !is_complete {
-            let what = "the provider's stream broke off before the reply was complete";
-            return self.fail(cut_off(what));
-        }
-        self.is_over = true;
-        if let Some(extra) = self.reasoning.take() {
-            self.emit(ModelEvent::PartEnd { index: REASONING, extra });
-        }
-        if self.has_text {
-            self.emit(ModelEvent::PartEnd { index: TEXT, extra: None });
-        }
-        for (call, index) in self.calls.iter().zip(&self.call_parts) {
-            let extra = (!call.extra.is_empty()).then(|| Value::from(call.extra.clone()).into());
-            self.events.push_back(Ok(ModelEvent::PartEnd { index: *index, extra }));
-        }
-        if !self.message_extra.is_empty() {
-            let extra = Value::from(std::mem::take(&mut self.message_extra)).into();
-            self.emit(ModelEvent::MessageExtra { extra });
-        }
-        let reason = self.finish.take().unwrap_or(FinishReason::Unspecified);
-        self.emit(ModelEvent::Finish { reason });
-    }
-}
-
-fn malformed(error: ParseError) -> Error {
-    Flaw::new("stream", error.to_string()).in_reply().with_source(error)
 }

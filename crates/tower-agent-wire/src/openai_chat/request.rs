@@ -11,7 +11,7 @@ use crate::{
     codec::{
         Flaw, Losses, is_foreign_tool,
         number::{take_float, write_float},
-        raw::{self, Fields, NULL, Object, items, string, write_array, write_str},
+        raw::{Fields, NULL, Object, items, string, write_array, write_str},
         schema_text,
     },
 };
@@ -26,9 +26,7 @@ pub fn decode_request(body: &[u8]) -> Result<ModelRequest, Error> {
 }
 
 fn read(body: &[u8]) -> Result<ModelRequest, Flaw> {
-    let text = raw::check(body).map_err(|reason| Flaw::new("", reason))?;
-    let mut fields =
-        Fields::parse(text).ok_or_else(|| Flaw::new("", "the body is no JSON object"))?;
+    let mut fields = Fields::of_body(body)?;
     let mut request = ModelRequest::default();
     request.model =
         fields.take_str("model").ok_or_else(|| Flaw::new("model", "must be a string"))?;

@@ -2,12 +2,15 @@
 
 use std::borrow::Cow;
 
-use tower_agent_core::{Error, Json, Str, ToolChoice, ToolSpec, Tools};
+use tower_agent_core::{Error, Str, ToolChoice, ToolSpec, Tools};
 
 use crate::{
-    Loss, LossRule,
-    codec::raw::{Fields, Object, items, string, write_array},
-    codec::{Flaw, Losses, is_foreign_tool, schema_text},
+    Loss,
+    codec::{
+        Flaw, choice_word, is_foreign_tool,
+        raw::{Fields, Object, items, string},
+        schema_text, take_schema, write_tools,
+    },
 };
 
 /// Tools that are an object under the name of their kind, with name and description in it.
@@ -48,7 +51,7 @@ fn read(raw: &str) -> Result<ToolSpec, Flaw> {
         .take_str("name")
         .ok_or_else(|| Flaw::new(format!("{kind}.name"), "must be a string"))?;
     spec.description = inner.take_text("description").unwrap_or_default();
-    spec.input_schema = read_schema(&mut inner);
+    spec.input_schema = take_schema(&mut inner, "parameters");
     if fields.get("type") == Some("\"function\"") {
         fields.take("type");
     }
@@ -59,21 +62,9 @@ fn read(raw: &str) -> Result<ToolSpec, Flaw> {
     Ok(spec)
 }
 
-/// No schema is the empty object, which is not written; a literal `{}` or `null` stays in the rest.
-fn read_schema(inner: &mut Fields<'_>) -> Json {
-    let schema = inner.take_if("parameters", |raw| {
-        let is_given = Fields::parse(raw).is_some_and(|fields| !fields.is_empty());
-        is_given.then(|| Json::from_text(raw))
-    });
-    schema.unwrap_or_else(Json::object)
-}
-
 pub(super) fn read_choice(raw: &str) -> Option<ToolChoice> {
-    match string(raw).as_deref() {
-        Some("auto") => return Some(ToolChoice::Auto),
-        Some("none") => return Some(ToolChoice::None),
-        Some("required") => return Some(ToolChoice::Required),
-        _ => {}
+    if let Some(choice) = choice_word(raw) {
+        return Some(choice);
     }
     // Only the plain form: one with further fields would come back without them.
     let mut fields = Fields::parse(raw)?;
@@ -90,23 +81,12 @@ pub(super) fn write_all(
     tools: &Tools,
     losses: &mut Vec<Loss>,
 ) -> Result<(), Error> {
-    let (foreign, own): (Vec<_>, Vec<_>) =
-        tools.iter().enumerate().partition(|(_, spec)| is_foreign_tool(spec.extra.as_ref(), ""));
-    for (index, _) in foreign {
-        losses.push(Loss { rule: LossRule::Foreign, place: format!("tools[{index}]") });
-    }
-    if own.is_empty() {
-        return Ok(());
-    }
-    let mut result = Ok(());
-    write_array(object.field("tools"), own, |out, (index, spec)| {
-        let place = format!("tools[{index}].extra");
-        let extra = Losses { place, all: losses }.fields(spec.extra.as_ref());
-        if let Err(error) = write(out, spec, extra) {
-            result = Err(error);
-        }
-    });
-    result
+    let is_foreign = |spec: &ToolSpec| is_foreign_tool(spec.extra.as_ref(), "");
+    write_tools(object, tools, losses, is_foreign, |out, spec, losses| {
+        losses.place.push_str(".extra");
+        let extra = losses.fields(spec.extra.as_ref());
+        write(out, spec, extra)
+    })
 }
 
 fn write(out: &mut Vec<u8>, spec: &ToolSpec, extra: Fields<'_>) -> Result<(), Error> {

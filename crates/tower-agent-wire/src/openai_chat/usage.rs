@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tower_agent_core::Usage;
 
 use crate::codec::{
-    number::{count, take_count, take_positive, write_count},
+    number::{count, take_count, take_positive, take_usage, write_count},
     raw::{Fields, Object},
 };
 
@@ -14,14 +14,7 @@ const OUTPUT_DETAILS: &str = "completion_tokens_details";
 
 /// Takes the usage of a reply or a chunk; what has no name in the vocabulary stays under the same key.
 pub(super) fn take(fields: &mut Fields<'_>) -> Option<Usage> {
-    let raw = fields.take("usage")?;
-    let Some(mut inner) = Fields::parse(&raw) else {
-        fields.set("usage", raw.into_owned());
-        return None;
-    };
-    let usage = read(&mut inner);
-    fields.set_rest("usage", &inner);
-    Some(usage)
+    take_usage(fields, "usage", read)
 }
 
 /// Reads a usage and leaves in the fields what has no name in the vocabulary.

@@ -1,6 +1,4 @@
-use std::collections::VecDeque;
-
-use tower_agent_core::{Error, ErrorKind, Json, ModelEvent};
+use tower_agent_core::{Error, Json, ModelEvent};
 
 use super::{
     finish,
@@ -11,125 +9,42 @@ use super::{
 };
 use crate::{
     codec::{
-        Flaw, cut_off,
-        raw::{self, Fields, items, string},
+        Flaw, Reading, Told,
+        raw::{Fields, items, string},
     },
     openai_error as error,
-    sse::{Event, ParseError, Parser},
 };
 
-const EVENT_LIMIT: usize = 64 << 20;
-
-/// Reads a streamed reply of a provider from bytes that may be cut anywhere.
-///
-/// Push bytes as they come, take events until there are none, and call [`finish`](Self::finish) at the end of the
-/// body. An error comes once, after all events before it; nothing follows it.
-///
-/// Indices of parts are made of those of the item and its content, so they have gaps; what is collected is in the order of
-/// the whole reply. What an event of the end says beyond the events before it (text, whole items, fields) is told then, so a
-/// server that leaves events out loses nothing.
-#[derive(Clone, Debug)]
-pub struct Decoder {
-    sse: Parser,
-    events: VecDeque<Result<ModelEvent, Error>>,
-    parts: Parts,
-    head: Option<Option<Json>>,
-    is_over: bool,
+decoder! {
+    /// Reads a streamed reply of a provider from bytes that may be cut anywhere.
+    ///
+    /// Push bytes as they come, take events until there are none, and call [`finish`](Self::finish) at the end of the
+    /// body. An error comes once, after all events before it; nothing follows it.
+    ///
+    /// Indices of parts are made of those of the item and its content, so they have gaps; what is collected is in the order of
+    /// the whole reply. What an event of the end says beyond the events before it (text, whole items, fields) is told then, so a
+    /// server that leaves events out loses nothing.
+    pub struct Decoder(Responses), 64 MiB
 }
 
-impl Decoder {
-    /// A decoder at the beginning of a stream.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            sse: Parser::new().limit(EVENT_LIMIT),
-            events: VecDeque::new(),
-            parts: Parts::default(),
-            head: None,
-            is_over: false,
-        }
+#[derive(Clone, Debug, Default)]
+struct Responses {
+    told: Told,
+    parts: Parts,
+    head: Option<Option<Json>>,
+}
+
+impl Reading for Responses {
+    fn told(&self) -> &Told {
+        &self.told
     }
 
-    /// Sets how many bytes one event may have; without it 64 MiB, since the last event holds the whole reply.
-    #[must_use]
-    pub fn event_limit(mut self, bytes: usize) -> Self {
-        self.sse = self.sse.limit(bytes);
-        self
+    fn told_mut(&mut self) -> &mut Told {
+        &mut self.told
     }
 
-    /// Takes the next bytes of the body.
-    pub fn push(&mut self, bytes: &[u8]) {
-        if !self.is_over {
-            self.sse.push(bytes);
-            if let Err(error) = self.read() {
-                self.fail(error);
-            }
-        }
-    }
-
-    /// Takes the end of the body.
-    pub fn finish(&mut self) {
-        if self.is_over {
-            return;
-        }
-        self.sse.finish();
-        match self.read() {
-            // Half an event is no malformed one: what matters is that the reply is not complete.
-            Err(error) if error.kind() != ErrorKind::Protocol => self.fail(error),
-            _ if self.is_over => {}
-            _ => {
-                let text = "the provider's stream broke off before the reply was complete";
-                self.fail(cut_off(text));
-            }
-        }
-    }
-
-    /// The next event, or the error that ends the stream.
-    pub fn next_event(&mut self) -> Option<Result<ModelEvent, Error>> {
-        self.events.pop_front()
-    }
-
-    /// Whether the provider said that the reply is complete.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.is_over
-    }
-
-    /// Whether the stream has ended, so that further bytes mean nothing.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    fn read(&mut self) -> Result<(), Error> {
-        while !self.is_over {
-            match self.sse.next_event() {
-                None => break,
-                Some(event) => self.event(&event.map_err(malformed)?)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn fail(&mut self, error: Error) {
-        self.is_over = true;
-        self.events.push_back(Err(error));
-    }
-
-    fn emit(&mut self, event: ModelEvent) {
-        self.events.push_back(Ok(event));
-    }
-
-    fn event(&mut self, event: &Event) -> Result<(), Error> {
-        let data = event.data.trim();
-        if data.is_empty() || data == "[DONE]" {
-            return Ok(());
-        }
-        let flaw = |reason| Flaw::new("event", reason).in_reply();
-        let text = raw::check(data.as_bytes()).map_err(flaw)?;
-        let fields = Fields::parse(text).ok_or_else(|| flaw("is no JSON object"))?;
-        let named = event.name.as_deref();
-        let kind = fields.get("type").and_then(string).or_else(|| named.map(Into::into));
+    fn event(&mut self, name: Option<&str>, fields: Fields<'_>, text: &str) -> Result<(), Error> {
+        let kind = fields.get("type").and_then(string).or_else(|| name.map(Into::into));
         let kind = kind.unwrap_or_default();
         if let Some(error) = error::in_chunk(&fields, Some(&kind)) {
             return Err(error);
@@ -139,13 +54,25 @@ impl Decoder {
             _ => self.part_of(&kind, fields, text).map_err(Flaw::in_reply),
         }
     }
+}
+
+impl Responses {
+    fn emit(&mut self, event: ModelEvent) {
+        self.told.emit(event);
+    }
 
     fn part_of(&mut self, kind: &str, mut fields: Fields<'_>, text: &str) -> Result<(), Flaw> {
         match kind {
             "response.created" | "response.in_progress" | "response.queued" => self.begin(fields),
             "response.output_item.added" => {
                 let (at, raw) = (item(&mut fields)?, fields.take("item").unwrap_or_default());
-                self.parts.item_begins(at, &raw)
+                let has_parts = self.parts.item_begins(at, &raw)?;
+                self.take_parts();
+                if !has_parts {
+                    // It comes at once with its end; until then, only this says that it has begun.
+                    self.emit(ModelEvent::Other { json: Json::from_text(text) });
+                }
+                Ok(())
             }
             "response.output_item.done" => {
                 let (at, raw) = (item(&mut fields)?, fields.take("item").unwrap_or_default());
@@ -165,8 +92,7 @@ impl Decoder {
     }
 
     fn take_parts(&mut self) {
-        let events = self.parts.take_events().map(Ok);
-        self.events.extend(events);
+        self.told.extend(self.parts.take_events());
     }
 
     /// What is known of the reply is said once, and again at the end if more is known then.
@@ -205,7 +131,10 @@ impl Decoder {
                 Some(text) => self.parts.rest(place, kind, &text),
                 None => Ok(()),
             },
-            Piece::Nothing => Ok(()),
+            Piece::End => {
+                let raw = fields.take("part").unwrap_or_default();
+                self.parts.part_ends_as(place, &raw)
+            }
         }
     }
 
@@ -228,8 +157,7 @@ impl Decoder {
         }
         self.take_parts();
         usage.into_iter().for_each(|usage| self.emit(ModelEvent::Usage { usage }));
-        self.emit(ModelEvent::Finish { reason });
-        self.is_over = true;
+        self.told.finish(ModelEvent::Finish { reason });
         Ok(())
     }
 
@@ -246,12 +174,6 @@ impl Decoder {
     }
 }
 
-impl Default for Decoder {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// What an event says of a part.
 #[derive(Clone, Copy, Debug)]
 enum Piece {
@@ -259,15 +181,15 @@ enum Piece {
     Delta(Kind),
     /// The whole text, under a key; what did not come in deltas is added.
     Whole(Kind, &'static str),
-    /// What other events say as well.
-    Nothing,
+    /// The whole part, with its own fields.
+    End,
 }
 
 impl Piece {
     fn of(kind: &str) -> Option<Self> {
         Some(match kind.strip_prefix("response.")? {
             "content_part.added" | "reasoning_summary_part.added" => Self::Begin,
-            "content_part.done" | "reasoning_summary_part.done" => Self::Nothing,
+            "content_part.done" | "reasoning_summary_part.done" => Self::End,
             "output_text.delta" => Self::Delta(Kind::Text),
             "output_text.done" => Self::Whole(Kind::Text, "text"),
             "refusal.delta" => Self::Delta(Kind::Refusal),
@@ -284,8 +206,4 @@ impl Piece {
             _ => return None,
         })
     }
-}
-
-fn malformed(error: ParseError) -> Error {
-    Flaw::new("stream", error.to_string()).in_reply().with_source(error)
 }

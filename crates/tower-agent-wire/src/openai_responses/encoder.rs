@@ -273,7 +273,7 @@ impl Encoder {
         let fields = Fields::parse(json.as_str()).unwrap_or_default();
         let kind = fields.get("type").and_then(string);
         match kind.filter(|kind| kind.starts_with("response.")) {
-            Some(kind) => self.output.frames.with(&kind, fields, |_| {}),
+            Some(kind) => self.output.other(&kind, fields),
             None => self.losses_at("event").note(LossRule::Foreign),
         }
     }

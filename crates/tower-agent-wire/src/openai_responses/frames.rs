@@ -1,6 +1,6 @@
 //! Events as frames.
 
-use super::{form, growing::Growing};
+use super::{extra, form, growing::Growing};
 use crate::codec::{
     Losses, frame,
     raw::{Fields, Object},
@@ -54,6 +54,7 @@ impl Frames {
             part.str(form.text, "");
             if form.kind == form::TEXT.kind {
                 part.raw("annotations", "[]");
+                part.raw("logprobs", "[]");
             }
             part.end();
         });
@@ -83,7 +84,8 @@ impl Frames {
                 address(event, id, item, at);
                 event.str(form.text, &piece.text);
                 if form.kind == form::TEXT.kind {
-                    event.raw("logprobs", "[]");
+                    let fields = extra::peek(piece.extra.as_ref());
+                    event.raw("logprobs", fields.get("logprobs").unwrap_or("[]"));
                 }
             });
         }

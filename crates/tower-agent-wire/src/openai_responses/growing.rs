@@ -5,7 +5,7 @@ use tower_agent_core::{Json, TextPart};
 use super::{
     extra,
     form::{self, Form},
-    item::{ITEM, Piece},
+    item::{END, ITEM, Piece},
     message, reasoning,
 };
 use crate::codec::Losses;
@@ -36,6 +36,7 @@ impl Growing {
     pub(super) fn write(&self, out: &mut Vec<u8>, text: &str, losses: &mut Losses<'_>) {
         let mut extra = extra::open(self.extra.as_ref(), &[], losses);
         extra.take(ITEM);
+        extra.take(END);
         let piece = Piece { text, extra };
         if [form::SUMMARY.kind, form::THOUGHT.kind].contains(&self.form.kind) {
             reasoning::write_entry(out, piece);

@@ -1,7 +1,8 @@
 //! Items: what stands in the output of a reply, and again in the input of the next request.
 //!
 //! An item of the model is a run of parts. Its own fields, such as its id, are in the `extra` of the first of them
-//! under [`ITEM`]; a `null` under `type` there says that the item has no content at all.
+//! under [`ITEM`]; a `null` under `type` there says that the item has no content at all. Of an item with several parts,
+//! what a stream only says with the item's end is in that of the last, under [`END`], because the first has ended by then.
 
 use std::borrow::Cow;
 
@@ -18,6 +19,10 @@ use crate::{
 
 /// Where the first part of an item keeps the fields of the item.
 pub(super) const ITEM: &str = "item";
+/// Where the last of several parts keeps those that come with the item's end.
+pub(super) const END: &str = "item_end";
+/// Fields that a stream says with the end of an item, or says anew.
+pub(super) const LATE: [&str; 2] = ["status", "encrypted_content"];
 
 /// Who reads what is written.
 #[derive(Clone, Copy, Debug)]
@@ -81,12 +86,32 @@ pub(super) fn empty_part() -> TextPart {
     }
 }
 
+/// Puts the fields of an item on its parts.
+pub(super) fn mark_all(parts: &mut [TextPart], mut rest: Fields<'_>) {
+    if let [_, .., last] = parts {
+        let mut late = Fields::default();
+        for key in LATE {
+            rest.take(key).into_iter().for_each(|raw| late.set(key, raw));
+        }
+        if !late.is_empty() {
+            set(last, END, &late);
+        }
+    }
+    if let Some(first) = parts.first_mut() {
+        mark(first, &rest);
+    }
+}
+
 /// Puts the fields of an item on its first part.
 pub(super) fn mark(part: &mut TextPart, rest: &Fields<'_>) {
+    set(part, ITEM, rest);
+}
+
+fn set(part: &mut TextPart, key: &'static str, fields: &Fields<'_>) {
     let extra = part.extra.take();
-    let mut fields = extra::peek(extra.as_ref());
-    fields.set(ITEM, rest.to_text());
-    part.extra = extra::keep(&fields);
+    let mut own = extra::peek(extra.as_ref());
+    own.set(key, fields.to_text());
+    part.extra = extra::keep(&own);
 }
 
 fn is_marked(part: &TextPart) -> bool {
@@ -190,10 +215,18 @@ pub(super) fn is_foreign(json: &Json) -> bool {
     kind_of(json).is_some_and(|kind| FOREIGN.contains(&&*kind) || kind.ends_with("_tool_result"))
 }
 
-/// Takes the fields of an item from its first part.
+/// Takes the fields of an item from its parts.
 pub(super) fn take_rest<'a>(pieces: &mut [Piece<'a>]) -> Option<Fields<'a>> {
-    let raw = pieces.first_mut()?.extra.take(ITEM)?;
-    match raw {
+    let late: Vec<_> = pieces.iter_mut().filter_map(|piece| take(piece, END)).collect();
+    let mut rest = take(pieces.first_mut()?, ITEM)?;
+    for (key, raw) in late.into_iter().flat_map(Fields::into_pairs) {
+        rest.set(key, raw);
+    }
+    Some(rest)
+}
+
+fn take<'a>(piece: &mut Piece<'a>, key: &str) -> Option<Fields<'a>> {
+    match piece.extra.take(key)? {
         Cow::Borrowed(raw) => Fields::parse(raw),
         // Only keys are ever owned; a value is a piece of the text that the fields were parsed from.
         Cow::Owned(_) => Some(Fields::default()),

@@ -49,8 +49,8 @@ pub(super) fn read_model(mut fields: Fields<'_>) -> Result<Vec<Part>, Flaw> {
         }
         None => read_list(&content, is_full)?,
     };
-    if let Some(first) = parts.first_mut().filter(|_| !fields.is_empty()) {
-        item::mark(first, &fields);
+    if !fields.is_empty() {
+        item::mark_all(&mut parts, fields);
     }
     Ok(parts.into_iter().map(Part::Text).collect())
 }

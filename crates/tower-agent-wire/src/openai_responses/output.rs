@@ -1,5 +1,7 @@
 //! The output of a streamed reply, item by item.
 
+mod at_once;
+
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
@@ -18,6 +20,8 @@ use crate::codec::{
     Losses,
     raw::{Fields, NULL, Object, string},
 };
+
+const ADDED: &str = "response.output_item.added";
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Output {
@@ -40,7 +44,13 @@ enum Item {
 enum Kind {
     Message(Vec<Growing>),
     Reasoning(Vec<Growing>),
-    Call { call: ToolCallPart, arguments: String, is_announced: bool },
+    Call {
+        call: ToolCallPart,
+        arguments: String,
+        is_announced: bool,
+    },
+    /// One that comes at once, with its end.
+    Whole,
 }
 
 impl Output {
@@ -142,10 +152,10 @@ impl Output {
     }
 
     fn announce_text(&mut self, at: usize, id: &str, is_message: bool, mut rest: Fields<'_>) {
-        for key in ["type", "content", "summary", "encrypted_content", "status"] {
+        for key in ["type", "content", "summary", "status"] {
             rest.take(key);
         }
-        self.frames.event("response.output_item.added", |event| {
+        self.frames.event(ADDED, |event| {
             event.number("output_index", at);
             let mut item = Object::new(event.field("item"), rest);
             item.str("id", id);
@@ -189,6 +199,7 @@ impl Output {
                     });
                 }
             }
+            Kind::Whole => {}
         }
     }
 
@@ -229,7 +240,7 @@ impl Output {
         for key in ["type", "status", shape.arguments] {
             fields.take(key);
         }
-        self.frames.event("response.output_item.added", |event| {
+        self.frames.event(ADDED, |event| {
             event.number("output_index", at);
             let mut item = Object::new(event.field("item"), fields);
             item.str("id", id);
@@ -265,6 +276,7 @@ impl Output {
                 call.extra = extra.cloned().or_else(|| call.extra.take());
                 self.close_item(item, losses);
             }
+            Kind::Whole => {}
         }
     }
 
@@ -310,9 +322,14 @@ impl Output {
                 self.frames.event(shape.done, |event| {
                     address(event, id, at, None);
                     event.str(shape.arguments, arguments);
+                    if shape.kind == call::FUNCTION.kind {
+                        event.str("name", &call.name);
+                    }
                 });
                 vec![Part::ToolCall(call)]
             }
+            // Its end did not come.
+            Kind::Whole => return,
         };
         let json = self.item_json(at, id, &parts, losses);
         self.frames.item_done(at, &json);
@@ -336,18 +353,5 @@ impl Output {
         }
         fields.set("id", serde_json::to_string(id).unwrap_or_else(|_| NULL.into()));
         fields.to_text().into_bytes()
-    }
-
-    /// An item that comes at once.
-    pub(super) fn whole(&mut self, json: &Json) {
-        self.close();
-        let at = self.items.len();
-        let json = json.as_str().as_bytes().to_vec();
-        self.frames.event("response.output_item.added", |event| {
-            event.number("output_index", at);
-            event.field("item").extend_from_slice(&json);
-        });
-        self.frames.item_done(at, &json);
-        self.items.push(Item::Done(json));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tower_agent_core::{CallId, Json, ModelEvent, Part, PartDelta, PartStart, Str};
+use tower_agent_core::{CallId, Json, ModelEvent, Part, PartDelta, PartStart, Str, TextPart};
 
 use super::{
     call, extra,
@@ -49,6 +49,10 @@ struct Begun {
     kind: Kind,
     length: usize,
     is_over: bool,
+    /// The fields of the item that it began with.
+    mark: Option<String>,
+    /// Its own fields, once they are told; another part of the item that begins ends it.
+    fields: Option<Option<Json>>,
     /// Whether a call's id and name are told.
     is_named: bool,
 }
@@ -63,26 +67,27 @@ impl Parts {
         self.asks
     }
 
-    pub(super) fn item_begins(&mut self, at: u64, raw: &str) -> Result<(), Flaw> {
+    /// Takes the beginning of an item, and says whether it is one that has parts.
+    pub(super) fn item_begins(&mut self, at: u64, raw: &str) -> Result<bool, Flaw> {
         let mut fields = parse(raw)?;
         if self.items.contains_key(&at) {
-            return Ok(());
+            return Ok(true);
         }
         let kind = fields.take_str("type").unwrap_or_default();
         if call::shape(&kind).is_some() {
             self.items.insert(at, Item::default());
-            return self.call_begins(Place::new(at, None, None)?, &kind, fields);
+            return self.call_begins(Place::new(at, None, None)?, &kind, fields).map(|()| true);
         }
         let is_message = kind == "message";
         let is_marked = kind == "reasoning" || (is_message && self.follows_message(at));
         // What is still growing is told at the end.
-        for key in ["role", "content", "summary", "encrypted_content", "status"] {
+        for key in ["role", "content", "summary", "status"] {
             fields.take(key);
         }
         let has_mark = is_marked || (is_message && !fields.is_empty());
         let mark = has_mark.then(|| fields.to_text());
         self.items.insert(at, Item { is_message, mark, is_over: false });
-        Ok(())
+        Ok(is_message || kind == "reasoning")
     }
 
     fn follows_message(&self, at: u64) -> bool {
@@ -112,7 +117,8 @@ impl Parts {
 
     fn start(&mut self, at: Place, kind: Kind, part: PartStart, extra: Option<Json>) {
         self.asks |= kind == Kind::Arguments;
-        let begun = Begun { kind, length: 0, is_over: false, is_named: false };
+        let begun =
+            Begun { kind, length: 0, is_over: false, mark: None, fields: None, is_named: false };
         self.parts.insert(at, begun);
         let index = at.index();
         self.events.push(ModelEvent::PartStart { index, part });
@@ -137,14 +143,16 @@ impl Parts {
         if self.parts.contains_key(&at) {
             return;
         }
+        self.end_told(at.item);
         let mut extra = Fields::default();
         match kind {
             Kind::Refusal => extra.set("type", "\"refusal\""),
             Kind::Thought => extra.set("type", "\"reasoning_text\""),
             _ => {}
         }
-        if let Some(mark) = self.items.get_mut(&at.item).and_then(|item| item.mark.take()) {
-            extra.set(ITEM, mark);
+        let mark = self.items.get_mut(&at.item).and_then(|item| item.mark.take());
+        if let Some(mark) = &mark {
+            extra.set(ITEM, mark.clone());
         }
         let start = match kind {
             Kind::Text | Kind::Refusal => PartStart::Text,
@@ -152,6 +160,31 @@ impl Parts {
             Kind::Arguments | Kind::Whole => PartStart::ToolCall { id: None, name: None },
         };
         self.start(at, kind, start, extra::keep(&extra));
+        self.parts.entry(at).and_modify(|part| part.mark = mark);
+    }
+
+    /// Takes what is told of a part that is complete.
+    pub(super) fn part_ends_as(&mut self, at: Place, raw: &str) -> Result<(), Flaw> {
+        let Some(begun) = self.parts.get_mut(&at).filter(|part| !part.is_over) else {
+            return Ok(());
+        };
+        let Some(part) = begun.read(raw) else { return Ok(()) };
+        begun.fields = Some(part.extra);
+        let kind = begun.kind;
+        self.rest(at, kind, &part.text)
+    }
+
+    /// Ends the parts of an item that are told to their end, since another one begins.
+    fn end_told(&mut self, item: u64) {
+        if !self.items.contains_key(&item) {
+            return;
+        }
+        for (place, part) in self.parts.range_mut(Place::all_of(item)) {
+            if let Some(extra) = part.fields.take().filter(|_| !part.is_over) {
+                part.is_over = true;
+                self.events.push(ModelEvent::PartEnd { index: place.index(), extra });
+            }
+        }
     }
 
     pub(super) fn delta(&mut self, at: Place, kind: Kind, text: Str) -> Result<(), Flaw> {
@@ -244,6 +277,22 @@ impl Parts {
 }
 
 impl Begun {
+    /// The part with its own fields, and those of its item that a stream does not say anew.
+    fn read(&self, raw: &str) -> Option<TextPart> {
+        let mut part = match self.kind {
+            Kind::Text | Kind::Refusal => message::read_text(raw, self.mark.is_some())?,
+            Kind::Summary => reasoning::read_entry(raw, "summary_text")?,
+            Kind::Thought => reasoning::read_entry(raw, "reasoning_text")?,
+            Kind::Arguments | Kind::Whole => return None,
+        };
+        if let Some(mark) = &self.mark {
+            let mut rest = Fields::parse(mark).unwrap_or_default();
+            item::LATE.iter().for_each(|key| drop(rest.take(key)));
+            item::mark(&mut part, &rest);
+        }
+        Some(part)
+    }
+
     fn end(&mut self, place: Place) -> Option<ModelEvent> {
         let is_over = std::mem::replace(&mut self.is_over, true);
         (!is_over).then(|| ModelEvent::PartEnd { index: place.index(), extra: None })

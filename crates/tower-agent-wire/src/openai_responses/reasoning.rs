@@ -41,13 +41,11 @@ pub(super) fn read(mut fields: Fields<'_>) -> Option<Vec<Part>> {
     if parts.is_empty() {
         parts.push(item::empty_part());
     }
-    if let Some(first) = parts.first_mut() {
-        item::mark(first, &fields);
-    }
+    item::mark_all(&mut parts, fields);
     Some(parts.into_iter().map(Part::Reasoning).collect())
 }
 
-fn read_entry(raw: &str, kind: &str) -> Option<TextPart> {
+pub(super) fn read_entry(raw: &str, kind: &str) -> Option<TextPart> {
     let mut fields = Fields::parse(raw)?;
     let text = fields.take_str("text")?;
     fields.take_str("type").filter(|given| given == kind)?;

@@ -27,9 +27,7 @@ pub(super) const OBJECT: &str = "\"response\"";
 /// yet, such as that of a background task; the provider's own error when the reply failed, or when the body is an error
 /// object.
 pub fn decode_reply(body: &[u8]) -> Result<Reply, Error> {
-    let text = raw::check(body).map_err(|reason| Flaw::new("", reason).in_reply())?;
-    let mut fields = Fields::parse(text)
-        .ok_or_else(|| Flaw::new("", "the body is no JSON object").in_reply())?;
+    let mut fields = Fields::of_body(body).map_err(Flaw::in_reply)?;
     if let Some(error) = error::in_body(&fields) {
         return Err(error);
     }

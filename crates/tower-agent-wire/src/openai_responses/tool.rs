@@ -4,11 +4,11 @@ use tower_agent_core::{Error, Json, ToolChoice, ToolSpec, Tools};
 
 use super::extra;
 use crate::{
-    Loss, LossRule,
+    Loss,
     codec::{
-        Flaw, Losses, is_foreign_tool,
-        raw::{Fields, NULL, Object, items, string, write_array, write_str},
-        schema_text,
+        Flaw, Losses, choice_word, is_foreign_tool,
+        raw::{Fields, NULL, Object, items, string, write_str},
+        schema_text, take_schema, write_tools,
     },
 };
 
@@ -49,22 +49,13 @@ fn read(raw: &str) -> Result<ToolSpec, Flaw> {
     spec.description = fields.take_text("description").unwrap_or_default();
     if kind == "function" {
         fields.take("type");
-        spec.input_schema = read_schema(&mut fields);
+        spec.input_schema = take_schema(&mut fields, "parameters");
         read_strict(&mut fields, &mut shared);
     } else {
         shared.set("type", fields.take("type").unwrap_or_default());
     }
     spec.extra = extra::keep_beside(&fields, shared);
     Ok(spec)
-}
-
-/// No schema is the empty object, which is not written; a literal `{}` or `null` stays in the rest.
-fn read_schema(fields: &mut Fields<'_>) -> Json {
-    let schema = fields.take_if("parameters", |raw| {
-        let is_given = Fields::parse(raw).is_some_and(|fields| !fields.is_empty());
-        is_given.then(|| Json::from_text(raw))
-    });
-    schema.unwrap_or_else(Json::object)
 }
 
 /// Strictness is the provider's choice when nothing is said, so it is said; that nothing was said is marked by `null`.
@@ -81,11 +72,8 @@ fn read_strict(fields: &mut Fields<'_>, shared: &mut Fields<'_>) {
 }
 
 pub(super) fn read_choice(raw: &str) -> Option<ToolChoice> {
-    match string(raw).as_deref() {
-        Some("auto") => return Some(ToolChoice::Auto),
-        Some("none") => return Some(ToolChoice::None),
-        Some("required") => return Some(ToolChoice::Required),
-        _ => {}
+    if let Some(choice) = choice_word(raw) {
+        return Some(choice);
     }
     // Only the plain form: one with further fields would come back without them.
     let mut fields = Fields::parse(raw)?;
@@ -113,22 +101,8 @@ pub(super) fn write_all(
     tools: &Tools,
     losses: &mut Vec<Loss>,
 ) -> Result<(), Error> {
-    let (foreign, own): (Vec<_>, Vec<_>) =
-        tools.iter().enumerate().partition(|(_, spec)| is_foreign(spec.extra.as_ref()));
-    for (index, _) in foreign {
-        losses.push(Loss { rule: LossRule::Foreign, place: format!("tools[{index}]") });
-    }
-    if own.is_empty() {
-        return Ok(());
-    }
-    let mut result = Ok(());
-    write_array(object.field("tools"), own, |out, (index, spec)| {
-        let mut places = Losses { place: format!("tools[{index}]"), all: losses };
-        if let Err(error) = write(out, spec, &mut places) {
-            result = Err(error);
-        }
-    });
-    result
+    let is_foreign = |spec: &ToolSpec| is_foreign(spec.extra.as_ref());
+    write_tools(object, tools, losses, is_foreign, write)
 }
 
 /// Whether a tool is one of another dialect's provider.

@@ -46,7 +46,7 @@ fn what_all_can_say_crosses_over_without_a_loss() {
     assert_eq!(chat["messages"][3]["content"], "snow");
 
     let (losses, messages) = read(anthropic_messages::encode_request(&request));
-    assert!(losses.iter().all(|loss| loss == "foreign at extra"), "{losses:?}");
+    assert!(losses.iter().all(|loss| loss == "foreign at extra.gemini"), "{losses:?}");
     assert_eq!(messages["tools"][0]["input_schema"], schema);
     assert_eq!(
         messages["messages"][2]["content"][0]["tool_use_id"],
@@ -93,7 +93,7 @@ fn what_only_others_know_is_named_and_not_sent_to_gemini() {
     let chat = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "logit_bias": {"7": 1}, "parallel_tool_calls": false});
     let request = openai_chat::decode_request(chat.to_string().as_bytes()).unwrap();
     let (losses, body) = read(gemini::encode_request(&request));
-    assert_eq!(losses, ["foreign at extra", "parameter at sampling"]);
+    assert_eq!(losses, ["foreign at extra.logit_bias", "parameter at sampling"]);
     assert_eq!(body, json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}));
 
     let messages = json!({"model": "m", "max_tokens": 9, "top_k": 4, "messages": [
@@ -105,9 +105,9 @@ fn what_only_others_know_is_named_and_not_sent_to_gemini() {
     assert_eq!(
         losses,
         [
-            "foreign at extra",
+            "foreign at extra.anthropic",
             "unsigned_reasoning at messages[1]",
-            "foreign at messages[0]",
+            "foreign at messages[0].anthropic",
             "foreign at tools[0]"
         ]
     );

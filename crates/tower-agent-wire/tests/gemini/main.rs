@@ -8,6 +8,8 @@
 )]
 
 mod crossing;
+#[path = "../support/dialect.rs"]
+mod dialect;
 mod errors;
 mod properties;
 mod round_trip;

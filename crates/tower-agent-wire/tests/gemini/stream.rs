@@ -2,13 +2,17 @@
 
 use serde_json::{Value, json};
 use tower_agent_core::{
-    Collector, Error, ErrorKind, FinishReason, Message, ModelEvent, Part, PartDelta, PartStart,
-    Reply, Role, TextPart, ToolCallPart, Usage,
+    Error, ErrorKind, FinishReason, Message, ModelEvent, Part, PartDelta, PartStart, Reply, Role,
+    TextPart, ToolCallPart, Usage,
 };
 use tower_agent_wire::{
     Stamp,
     gemini::{Decoder, Encoder, decode_reply, encode_reply},
 };
+
+use crate::dialect::{collect, streams};
+
+streams!(Decoder);
 
 fn frames(events: &[Value]) -> String {
     events.iter().map(|event| format!("data: {event}\r\n\r\n")).collect()
@@ -26,32 +30,6 @@ fn text(text: &str) -> Value {
 
 fn stop() -> Value {
     chunk(&json!([{"text": ""}]), &json!({"finishReason": "STOP"}))
-}
-
-pub(crate) fn decode_in<'a>(
-    pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> Vec<Result<ModelEvent, Error>> {
-    let mut decoder = Decoder::new();
-    let mut events = Vec::new();
-    for piece in pieces {
-        decoder.push(piece);
-        events.extend(std::iter::from_fn(|| decoder.next_event()));
-    }
-    decoder.finish();
-    events.extend(std::iter::from_fn(|| decoder.next_event()));
-    events
-}
-
-fn decode(body: &str) -> Vec<Result<ModelEvent, Error>> {
-    decode_in([body.as_bytes()])
-}
-
-fn collect(events: impl IntoIterator<Item = Result<ModelEvent, Error>>) -> Result<Reply, Error> {
-    let mut collector = Collector::new();
-    for event in events {
-        collector.push(event?)?;
-    }
-    collector.finish()
 }
 
 fn reply_of(events: &[Value]) -> Reply {
@@ -356,7 +334,7 @@ fn what_a_stream_cannot_carry_is_named() {
     assert_eq!(
         losses,
         [
-            "foreign at part 0",
+            "foreign at part 0.anthropic",
             "arguments at part 2",
             "foreign at part 3",
             "foreign at event",

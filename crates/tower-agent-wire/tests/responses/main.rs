@@ -14,7 +14,10 @@
 #![allow(clippy::needless_pass_by_value, reason = "reads better where it is called with `json!`")]
 
 mod crossing;
+#[path = "../support/dialect.rs"]
+mod dialect;
 mod errors;
+mod passing_on;
 mod properties;
 mod round_trip;
 mod stream;

@@ -1,12 +1,12 @@
 //! Shared by the tests.
 
 use serde_json::{Map, Value};
-use tower_agent_core::{Collector, Error, ModelEvent, Reply};
+use tower_agent_core::{Error, ModelEvent, Reply};
 use tower_agent_wire::openai_responses::{Decoder, Encoder, Stamp};
 
-pub(crate) fn requests() -> Map<String, Value> {
-    serde_json::from_str(include_str!("data/requests.json")).unwrap()
-}
+use crate::dialect::{collect, streams};
+
+streams!(Decoder);
 
 pub(crate) fn replies() -> Map<String, Value> {
     serde_json::from_str(include_str!("data/replies.json")).unwrap()
@@ -26,33 +26,15 @@ pub(crate) fn frames(events: &[Value]) -> String {
     events.iter().enumerate().map(frame).collect()
 }
 
-/// The events of a body that comes in pieces.
-pub(crate) fn decode_in<'a>(
-    pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> Vec<Result<ModelEvent, Error>> {
-    let mut decoder = Decoder::new();
-    let mut events = Vec::new();
-    for piece in pieces {
-        decoder.push(piece);
-        events.extend(std::iter::from_fn(|| decoder.next_event()));
-    }
-    decoder.finish();
-    events.extend(std::iter::from_fn(|| decoder.next_event()));
-    events
-}
-
-/// The events of a body that comes at once.
-pub(crate) fn decode(body: &str) -> Vec<Result<ModelEvent, Error>> {
-    decode_in([body.as_bytes()])
-}
-
 /// The reply that a body collects to.
 pub(crate) fn reply_of(body: &str) -> Result<Reply, Error> {
-    let mut collector = Collector::new();
-    for event in decode(body) {
-        collector.push(event?)?;
-    }
-    collector.finish()
+    collect(decode(body))
+}
+
+/// A collected reply without the events that say that an item has begun, which comes at once with its end.
+pub(crate) fn without_beginnings(mut reply: Reply) -> Reply {
+    reply.other.retain(|event| !event.as_str().contains("response.output_item.added"));
+    reply
 }
 
 /// What a client is sent.

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "anthropic-messages")]
 pub(crate) mod anthropic;
+pub(crate) mod dialect;
 #[cfg(feature = "openai-chat")]
 pub(crate) mod openai;
 
