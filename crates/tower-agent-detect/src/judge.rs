@@ -2,6 +2,7 @@
 
 mod case;
 mod name;
+mod structured;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -13,6 +14,7 @@ use crate::{
 };
 use case::Case;
 use name::{Kind, PASSWORD};
+pub(crate) use structured::{Holds, Part, holds, part, singular};
 use value::{Shape, is_code, is_none, is_prose, is_telling_name};
 
 /// What the generic names have in them. A name is judged where one of these stands.
@@ -94,7 +96,7 @@ fn judge(text: &Text<'_>, value: &Value, name: &[u8], kind: Kind) -> Result<Opti
 
 /// For structured data: whether a key says by itself that its value is a secret: `access_token`, `X-Api-Key`, `DB_PASSWORD`.
 pub(crate) fn is_sensitive_key(key: &str) -> bool {
-    let key = key.as_bytes();
+    let key = structured::behind_mask(key).as_bytes();
     let exact = [&b"auth"[..], b"bearer"];
     if exact.iter().any(|word| key.eq_ignore_ascii_case(word)) {
         return false;

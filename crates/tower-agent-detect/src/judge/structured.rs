@@ -1,0 +1,122 @@
+//! What the keys of structured data say of more than the value beside them.
+
+use super::{
+    is_sensitive_key,
+    name::{self, API_KEY, PASSWORD, PRIVATE_KEY, SECRET, Strength, TOKEN},
+    words::{TAILS, lists},
+};
+use crate::mask::OPENING;
+
+/// Which values under a key are its own, if what stands there is an object.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Holds {
+    /// The one that is called so: `{"db_password": {"value": ..}}`.
+    One,
+    /// That and `key`: `{"api_keys": [{"id": .., "key": ..}]}`.
+    Parts,
+    /// All texts but those that tell of others: `{"passwords": {"prod": .., "test": ..}}`.
+    All,
+}
+
+/// What a member is in its object.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Part {
+    /// It may be the name of the value beside it.
+    Name,
+    /// It may be that, or a value itself.
+    Key,
+    /// It may be the value of the name beside it.
+    Value,
+    /// It tells of a secret, but is none.
+    Plain,
+    #[default]
+    Other,
+}
+
+#[rustfmt::skip]
+const NAMES: &[&str] = &[
+    "attribute", "field", "header", "label", "name", "optionname", "outputkey", "param", "parameter", "parameterkey",
+    "parametername", "property", "variable",
+];
+
+/// How the values of names are called, also where an object says of which type they are.
+const VALUES: &[&str] =
+    &["outputvalue", "parametervalue", "resolvedvalue", "string_value", "stringvalue", "value"];
+
+#[rustfmt::skip]
+const PLAIN: &[&str] = &[
+    "algorithm", "annotations", "backend", "comment", "created", "created_at", "createdat", "description", "encoding",
+    "engine", "expires", "expires_at", "expiresat", "expiry", "file", "format", "id", "kind", "labels", "last_used",
+    "meta", "metadata", "method", "mode", "namespace", "note", "notes", "path", "policy", "provider", "region", "status",
+    "tags", "title", "type", "updated", "updated_at", "updatedat", "uri", "url", "version",
+];
+
+/// Words before `keys` that make all of them secrets. Many keys of the others are public, or names of what is stored.
+#[rustfmt::skip]
+const KEYS: &[&str] = &[
+    "access", "aes", "api", "auth", "consumer", "decryption", "encryption", "hmac", "jwt", "license", "master", "priv",
+    "private", "secret", "service", "signing", "subscription", "webhook",
+];
+
+/// Words before `tokens` that make all of them credentials, and neither words of a text nor a number of those.
+#[rustfmt::skip]
+const TOKENS: &[&str] = &[
+    "access", "api", "auth", "authentication", "bearer", "deploy", "git", "github", "gitlab", "hf", "jwt", "npm", "oauth",
+    "personal", "private", "pypi", "refresh", "security", "service", "session", "slack", "vault",
+];
+
+/// What a member of this key is.
+pub(crate) fn part(key: &str) -> Part {
+    let key = key.as_bytes();
+    match key.len() {
+        // As in the tables of DynamoDB.
+        1 if key == b"S" => Part::Value,
+        3 if key.eq_ignore_ascii_case(b"key") => Part::Key,
+        _ if lists(VALUES, key) => Part::Value,
+        _ if lists(NAMES, key) => Part::Name,
+        _ if lists(PLAIN, key) => Part::Plain,
+        _ => Part::Other,
+    }
+}
+
+/// What an object under this key holds, be it alone or one of a list; none if the key says nothing of that.
+pub(crate) fn holds(key: &str, in_list: bool) -> Option<Holds> {
+    if singular(key).is_some() {
+        return Some(if in_list { Holds::Parts } else { Holds::All });
+    }
+    if !is_sensitive_key(key) {
+        return None;
+    }
+    let key = behind_mask(key).as_bytes();
+    let (_, last) = name::pop(key);
+    if lists(&["credential", "credentials", "creds"], last) {
+        return Some(Holds::Parts);
+    }
+    // A token may be one of a grammar.
+    name::kind(key).filter(|kind| kind.strength > Strength::Weak).map(|_| Holds::One)
+}
+
+/// The name of one of the secrets that a key is the name of, as far as the plural alone says so: `api_key` of `api_keys`.
+pub(crate) fn singular(key: &str) -> Option<&str> {
+    let one = key.strip_suffix(['s', 'S'])?;
+    let name = behind_mask(one).as_bytes();
+    let kind = name::kind(name)?;
+    let (rest, last) = name::pop(name);
+    let which = |word: &[u8], list| {
+        let joined = last.get(..last.len().saturating_sub(word.len())).unwrap_or_default();
+        lists(list, if joined.is_empty() { name::pop(rest).1 } else { joined })
+    };
+    let secret = match kind.rule {
+        PASSWORD | SECRET => !lists(TAILS, last),
+        API_KEY | PRIVATE_KEY => which(b"key", KEYS),
+        TOKEN => which(b"token", TOKENS),
+        _ => false,
+    };
+    secret.then_some(one)
+}
+
+/// What stands in a key behind what was masked in it: the name of a rule says nothing of a value.
+pub(super) fn behind_mask(key: &str) -> &str {
+    let masked = key.rfind(OPENING).and_then(|at| key.get(at..));
+    masked.and_then(|rest| rest.split_once(']')).map_or(key, |(_, behind)| behind)
+}
