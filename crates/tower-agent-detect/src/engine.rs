@@ -12,7 +12,7 @@ use std::{
 use regex_automata::{Input, meta::Regex};
 
 use crate::{
-    assign::{self},
+    assign::{self, Walked},
     decode::Progress,
     detector::is_built_in,
     filter::{Around, Filter, Kind, Occurrence},
@@ -97,6 +97,7 @@ pub(crate) struct Scan {
     inside: bool,
     open: Vec<Open>,
     trails: Trails,
+    walked: Walked,
     /// What the text ends with, while it goes on.
     held: Held,
     pub(crate) hits: Vec<Hit>,
@@ -249,7 +250,7 @@ impl Engine {
         let (verdict, rule) = match target {
             Target::Token(rule) => (self.token(text, rule, start, &mut scan.trails), rule),
             Target::Key(rule) => (self.key(text, rule, (start, end), &mut scan.trails), rule),
-            Target::Name(name) => self.name(text, name, start, end),
+            Target::Name(name) => self.name(text, name, (start, end), &mut scan.walked),
             Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
             Target::KeyRest(rule) => (key_block::rest(text, start), rule),
             Target::Wallet(rule) => (pii::wallet(text, start), rule),
@@ -343,6 +344,7 @@ impl Scan {
         self.personal.shift(by);
         self.held.shift(by);
         self.trails.clear();
+        self.walked = Walked::default();
         for open in &mut self.open {
             open.start = open.start.saturating_sub(by);
             open.end = open.end.saturating_sub(by);

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::{
-    assign::{self, Value},
+    assign::{self, Value, Walked},
     check, judge,
     rule::{Border, Rule},
     text::{Stop, Text, Verdict, is_word},
@@ -56,10 +56,10 @@ impl Engine {
         &self,
         text: &Text<'_>,
         name: u32,
-        start: usize,
-        end: usize,
+        place: (usize, usize),
+        walked: &mut Walked,
     ) -> (Verdict, u32) {
-        let (verdict, id) = judge::generic(text, name as usize, start, end);
+        let (verdict, id) = judge::generic(text, name as usize, place, walked);
         match (self.built_in.get(id), verdict) {
             (Some(rule), _) => (verdict, *rule),
             // Which rule it is may be undecided, too.

@@ -120,3 +120,6 @@ pub(super) fn behind_mask(key: &str) -> &str {
     let masked = key.rfind(OPENING).and_then(|at| key.get(at..));
     masked.and_then(|rest| rest.split_once(']')).map_or(key, |(_, behind)| behind)
 }
+
+#[cfg(test)]
+pub(super) const LISTS: [&[&str]; 5] = [NAMES, VALUES, PLAIN, KEYS, TOKENS];
