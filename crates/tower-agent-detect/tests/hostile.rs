@@ -121,8 +121,11 @@ fn a_key_that_ends_a_little_behind_a_part_of_it_is_masked_to_its_end() {
         let key = key.get(..length).unwrap().trim_end();
         for (end, rest) in [("\n-----END RSA PRIVATE KEY-----", ""), ("", "\nand so on"), ("", "")]
         {
-            // A short last line may be a word of what follows, unless the end of the block says that it is not.
-            if end.is_empty() && key.lines().last().is_some_and(|line| line.len() < 20) {
+            // A short last line may be a word of what follows, unless the end of the block or of the text says that it is not.
+            if end.is_empty()
+                && !rest.is_empty()
+                && key.lines().last().is_some_and(|line| line.len() < 20)
+            {
                 continue;
             }
             let text = format!("{key}{end}{rest}");
