@@ -3,7 +3,7 @@
 use super::{
     is_sensitive_key,
     name::{self, API_KEY, PASSWORD, PRIVATE_KEY, SECRET, Strength, TOKEN},
-    words::{TAILS, lists},
+    words::{TAILS, begins_with, lists},
 };
 use crate::mask::OPENING;
 
@@ -45,10 +45,11 @@ const VALUES: &[&str] =
 
 #[rustfmt::skip]
 const PLAIN: &[&str] = &[
-    "algorithm", "annotations", "backend", "comment", "created", "created_at", "createdat", "description", "encoding",
-    "engine", "expires", "expires_at", "expiresat", "expiry", "file", "format", "id", "kind", "labels", "last_used",
-    "meta", "metadata", "method", "mode", "namespace", "note", "notes", "path", "policy", "provider", "region", "status",
-    "tags", "title", "type", "updated", "updated_at", "updatedat", "uri", "url", "version",
+    "$ref", "algorithm", "annotations", "backend", "comment", "created", "created_at", "createdat", "description",
+    "encoding", "engine", "expires", "expires_at", "expiresat", "expiry", "file", "format", "id", "kind", "labels",
+    "last_used", "meta", "metadata", "method", "mode", "namespace", "note", "notes", "operation", "path", "policy",
+    "provider", "region", "shape", "status", "tags", "title", "type", "updated", "updated_at", "updatedat", "uri",
+    "url", "version",
 ];
 
 /// Words before `keys` that make all of them secrets. Many keys of the others are public, or names of what is stored.
@@ -64,6 +65,10 @@ const TOKENS: &[&str] = &[
     "access", "api", "auth", "authentication", "bearer", "deploy", "git", "github", "gitlab", "hf", "jwt", "npm", "oauth",
     "personal", "private", "pypi", "refresh", "security", "service", "session", "slack", "vault",
 ];
+
+/// How the name of something that is done with secrets begins, as that of a method.
+const DOINGS: &[&str] =
+    &["create", "delete", "describe", "get", "import", "list", "put", "set", "update"];
 
 /// What a member of this key is.
 pub(crate) fn part(key: &str) -> Part {
@@ -112,7 +117,20 @@ pub(crate) fn singular(key: &str) -> Option<&str> {
         TOKEN => which(b"token", TOKENS),
         _ => false,
     };
-    secret.then_some(one)
+    (secret && !is_doing(name)).then_some(one)
+}
+
+/// Whether a name begins with the word for something that is done: `list_secrets`, `GetApiKeys`.
+fn is_doing(name: &[u8]) -> bool {
+    DOINGS.iter().any(|word| {
+        let behind = name.get(word.len().saturating_sub(1)..).unwrap_or_default();
+        let ends = match behind {
+            [_, b'_' | b'-' | b'.', ..] => true,
+            [last, next, ..] => last.is_ascii_lowercase() && next.is_ascii_uppercase(),
+            _ => false,
+        };
+        ends && begins_with(name, word.as_bytes())
+    })
 }
 
 /// What stands in a key behind what was masked in it: the name of a rule says nothing of a value.
@@ -122,4 +140,4 @@ pub(super) fn behind_mask(key: &str) -> &str {
 }
 
 #[cfg(test)]
-pub(super) const LISTS: [&[&str]; 5] = [NAMES, VALUES, PLAIN, KEYS, TOKENS];
+pub(super) const LISTS: [&[&str]; 6] = [NAMES, VALUES, PLAIN, KEYS, TOKENS, DOINGS];
