@@ -149,7 +149,10 @@ impl<'t> Members<'t> {
         let object = self.open.len().checked_sub(1)?;
         let around = self.open.last()?;
         let in_array = around.arrays > 0;
-        if let Some(holds) = judge::holds(around.holder()?, in_array) {
+        let holder = around.holder()?;
+        let paired = around.part == Part::Value && around.name.is_some() && is_secret(holder);
+        let one = paired.then_some(Holds::One);
+        if let Some(holds) = judge::holds(holder, in_array).or(one) {
             return Some(Within { object, holds });
         }
         let map = around.within.filter(|within| within.holds == Holds::All)?;
