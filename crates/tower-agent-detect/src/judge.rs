@@ -14,7 +14,7 @@ use crate::{
 };
 use case::Case;
 use name::{Kind, PASSWORD};
-pub(crate) use structured::{Holds, Part, holds, part, singular};
+pub(crate) use structured::{Holds, Part, holds, is_plain, part, singular};
 use value::{Shape, is_code, is_none, is_prose, is_telling_name};
 
 /// What the generic names have in them. A name is judged where one of these stands.

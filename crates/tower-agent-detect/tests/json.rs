@@ -50,6 +50,15 @@ fn a_value_is_masked_for_the_name_that_it_belongs_to_wherever_that_stands() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+#[test]
+fn a_value_waits_for_its_name_however_much_stands_between_them() {
+    let depth = 20_000;
+    let (before, after) = (r#"{"value":"hunter2x","a":["#, r#"],"name":"DB_PASSWORD"}"#);
+    let text = format!("{}{}", before.repeat(depth), after.repeat(depth));
+    let masked = Detector::builtin().mask_json(&text, &Mask::text("#"), &mut |_| {}).unwrap();
+    assert_eq!(masked, text.replace("hunter2x", "#"));
+}
+
 /// A text with the first letter of each string as an escape.
 fn escaped_all(json: &str) -> String {
     let parts: Vec<&str> = json.split('"').collect();

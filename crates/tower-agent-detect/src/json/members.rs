@@ -30,7 +30,7 @@ struct Object<'t> {
     part: Part,
     /// How many arrays the next value lies in.
     arrays: usize,
-    /// What it lies in that says something of its members.
+    /// The plural that it lies in.
     within: Option<Within>,
     /// The text of the member that names another one.
     name: Option<Cow<'t, str>>,
@@ -56,8 +56,9 @@ pub(super) struct Held<'t> {
 }
 
 impl<'t> Members<'t> {
+    #[inline]
     pub(super) fn object_begins(&mut self) {
-        let within = self.within();
+        let within = self.plural();
         let held = self.held.len();
         self.open.push(Object { within, held, ..Object::default() });
     }
@@ -78,6 +79,7 @@ impl<'t> Members<'t> {
         }
     }
 
+    #[inline]
     pub(super) fn key(&mut self, key: Cow<'t, str>) {
         let Some(object) = self.open.last_mut() else { return };
         object.part = judge::part(&key);
@@ -91,6 +93,7 @@ impl<'t> Members<'t> {
     }
 
     /// Takes a leaf. Gives it back, unless its name may follow it.
+    #[inline]
     pub(super) fn take(&mut self, text: &'t str, place: Place) -> Option<Place> {
         let Some(object) = self.open.last_mut() else { return Some(place) };
         if matches!(object.part, Part::Name | Part::Key)
@@ -109,12 +112,13 @@ impl<'t> Members<'t> {
     }
 
     /// The name of a leaf that comes next and is not held.
+    #[inline]
     pub(super) fn name(&self, kind: LeafKind) -> Option<&str> {
         let object = self.open.last()?;
         let key = object.key.as_deref()?;
         let map = object.within.filter(|within| {
             let text = kind == LeafKind::String && object.part == Part::Other;
-            within.holds == Holds::All && text && !is_secret(key)
+            within.holds == Holds::All && text && !judge::is_plain(key) && !is_secret(key)
         });
         let holder = map.and_then(|map| self.holder(map));
         Some(read_as(holder.unwrap_or(key), kind))
@@ -134,7 +138,7 @@ impl<'t> Members<'t> {
         if let Some(name) = named.filter(|name| is_secret(name)) {
             return Some(read_as(name, kind));
         }
-        let within = object.within.filter(|within| match within.holds {
+        let within = object.within.or_else(|| self.around()).filter(|within| match within.holds {
             Holds::One => held.part == Part::Value,
             Holds::Parts | Holds::All => {
                 kind == LeafKind::String && (held.part == Part::Value || !object.has_value)
@@ -144,23 +148,31 @@ impl<'t> Members<'t> {
         Some(holder.map(|it| read_as(it, kind)).or(named).unwrap_or(&held.key))
     }
 
-    /// What an object that begins lies in.
-    fn within(&self) -> Option<Within> {
+    /// The plural that an object lies in which begins.
+    fn plural(&self) -> Option<Within> {
         let object = self.open.len().checked_sub(1)?;
         let around = self.open.last()?;
+        let key = around.holder()?;
         let in_array = around.arrays > 0;
-        let holder = around.holder()?;
-        let paired = around.part == Part::Value && around.name.is_some() && is_secret(holder);
-        let one = paired.then_some(Holds::One);
-        if let Some(holds) = judge::holds(holder, in_array).or(one) {
+        if judge::singular(key).is_some() {
+            let holds = if in_array { Holds::Parts } else { Holds::All };
             return Some(Within { object, holds });
         }
         let map = around.within.filter(|within| within.holds == Holds::All)?;
-        match (around.part, in_array) {
-            (Part::Plain | Part::Name, _) => None,
-            (_, false) => Some(map),
-            (_, true) => Some(Within { holds: Holds::Parts, ..map }),
+        if around.part == Part::Name || judge::is_plain(key) {
+            return None;
         }
+        Some(Within { holds: if in_array { Holds::Parts } else { Holds::All }, ..map })
+    }
+
+    /// What else the innermost object lies in.
+    fn around(&self) -> Option<Within> {
+        let object = self.open.len().checked_sub(2)?;
+        let around = self.open.get(object)?;
+        let key = around.holder()?;
+        let paired = around.part == Part::Value && around.name.is_some() && is_secret(key);
+        let holds = judge::holds(key).or(paired.then_some(Holds::One))?;
+        Some(Within { object, holds })
     }
 
     fn holder(&self, within: Within) -> Option<&str> {

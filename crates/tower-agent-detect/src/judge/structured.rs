@@ -27,22 +27,11 @@ pub(crate) enum Part {
     Key,
     /// It may be the value of the name beside it.
     Value,
-    /// It tells of a secret, but is none.
-    Plain,
     #[default]
     Other,
 }
 
-#[rustfmt::skip]
-const NAMES: &[&str] = &[
-    "attribute", "field", "header", "label", "name", "optionname", "outputkey", "param", "parameter", "parameterkey",
-    "parametername", "property", "variable",
-];
-
-/// How the values of names are called, also where an object says of which type they are.
-const VALUES: &[&str] =
-    &["outputvalue", "parametervalue", "resolvedvalue", "string_value", "stringvalue", "value"];
-
+/// What tells of secrets, but is none.
 #[rustfmt::skip]
 const PLAIN: &[&str] = &[
     "$ref", "algorithm", "annotations", "backend", "comment", "created", "created_at", "createdat", "description",
@@ -72,23 +61,37 @@ const DOINGS: &[&str] =
 
 /// What a member of this key is.
 pub(crate) fn part(key: &str) -> Part {
-    let key = key.as_bytes();
-    match key.len() {
+    let (names, values): (&[&str], &[&str]) = match key.len() {
         // As in the tables of DynamoDB.
-        1 if key == b"S" => Part::Value,
-        3 if key.eq_ignore_ascii_case(b"key") => Part::Key,
-        _ if lists(VALUES, key) => Part::Value,
-        _ if lists(NAMES, key) => Part::Name,
-        _ if lists(PLAIN, key) => Part::Plain,
+        1 if key == "S" => return Part::Value,
+        3 if key.eq_ignore_ascii_case("key") => return Part::Key,
+        4 => (&["name"], &[]),
+        5 => (&["field", "label", "param"], &["value"]),
+        6 => (&["header"], &[]),
+        8 => (&["property", "variable"], &[]),
+        9 => (&["attribute", "outputkey", "parameter"], &[]),
+        10 => (&["optionname"], &[]),
+        11 => (&[], &["outputvalue", "stringvalue"]),
+        12 => (&["parameterkey"], &["string_value"]),
+        13 => (&["parametername"], &["resolvedvalue"]),
+        14 => (&[], &["parametervalue"]),
+        _ => return Part::Other,
+    };
+    let is = |word: &&str| key.eq_ignore_ascii_case(word);
+    match (names.iter().any(is), values.iter().any(is)) {
+        (true, _) => Part::Name,
+        (_, true) => Part::Value,
         _ => Part::Other,
     }
 }
 
-/// What an object under this key holds, be it alone or one of a list; none if the key says nothing of that.
-pub(crate) fn holds(key: &str, in_list: bool) -> Option<Holds> {
-    if singular(key).is_some() {
-        return Some(if in_list { Holds::Parts } else { Holds::All });
-    }
+/// Whether a member of this key tells of a secret, but is none.
+pub(crate) fn is_plain(key: &str) -> bool {
+    lists(PLAIN, key.as_bytes())
+}
+
+/// What an object under this key holds; none if the key says nothing of that, or if it is a [plural](singular).
+pub(crate) fn holds(key: &str) -> Option<Holds> {
     if !is_sensitive_key(key) {
         return None;
     }
@@ -104,6 +107,11 @@ pub(crate) fn holds(key: &str, in_list: bool) -> Option<Holds> {
 /// The name of one of the secrets that a key is the name of, as far as the plural alone says so: `api_key` of `api_keys`.
 pub(crate) fn singular(key: &str) -> Option<&str> {
     let one = key.strip_suffix(['s', 'S'])?;
+    // So end all of them, and few other words.
+    let end = one.as_bytes().last_chunk::<2>()?.map(|byte| byte.to_ascii_lowercase());
+    if !matches!(&end, b"rd" | b"wd" | b"se" | b"de" | b"et" | b"ey" | b"en") {
+        return None;
+    }
     let name = behind_mask(one).as_bytes();
     let kind = name::kind(name)?;
     let (rest, last) = name::pop(name);
@@ -140,4 +148,4 @@ pub(super) fn behind_mask(key: &str) -> &str {
 }
 
 #[cfg(test)]
-pub(super) const LISTS: [&[&str]; 6] = [NAMES, VALUES, PLAIN, KEYS, TOKENS, DOINGS];
+pub(super) const LISTS: [&[&str]; 4] = [PLAIN, KEYS, TOKENS, DOINGS];
