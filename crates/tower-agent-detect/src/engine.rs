@@ -2,6 +2,7 @@
 
 mod build;
 mod judged;
+mod touching;
 mod wrapped;
 
 use std::{
@@ -11,8 +12,9 @@ use std::{
 
 use regex_automata::{Input, meta::Regex};
 
+use self::{judged::AfterMask, touching::Beginnings};
 use crate::{
-    assign::{self},
+    assign::{self, Walked},
     decode::Progress,
     detector::is_built_in,
     filter::{Around, Filter, Kind, Occurrence},
@@ -39,6 +41,7 @@ pub(crate) struct Engine {
     filter: Filter,
     /// What to try for each word of the filter.
     targets: Vec<Vec<(Target, Around)>>,
+    beginnings: Beginnings,
     /// The rules of what is recognised by code, by their ids.
     built_in: HashMap<String, u32>,
     /// What may stand where a run of Base64 begins.
@@ -66,6 +69,8 @@ enum Target {
     /// What follows a part of a key block that was as long as a part may be.
     KeyRest(u32),
     Wallet(u32),
+    /// What touches the end of something that was found.
+    Touching,
 }
 
 /// Something found.
@@ -97,6 +102,9 @@ pub(crate) struct Scan {
     inside: bool,
     open: Vec<Open>,
     trails: Trails,
+    walked: Walked,
+    /// Places at which something was found that touches what was found before it.
+    touched: HashSet<usize>,
     /// What the text ends with, while it goes on.
     held: Held,
     pub(crate) hits: Vec<Hit>,
@@ -161,6 +169,9 @@ impl Engine {
         settled = settled.min(self.personal_rest(text, scan));
         if !scan.inside {
             settled = settled.min(self.unwrap(text, scan));
+        }
+        if !scan.inside {
+            settled = settled.min(self.touching(text, scan));
         }
         if !self.allow.is_empty() {
             scan.hits.retain(|hit| !self.allow.allows(text.bytes().get(hit.start..hit.end)));
@@ -247,12 +258,16 @@ impl Engine {
     fn visit(&self, text: &Text<'_>, open: Open, scan: &mut Scan) -> usize {
         let Open { target, start, end } = open;
         let (verdict, rule) = match target {
-            Target::Token(rule) => (self.token(text, rule, start, &mut scan.trails), rule),
+            Target::Token(rule) => {
+                let border = if scan.inside { AfterMask::Unknown } else { AfterMask::Border };
+                (self.token(text, rule, (start, border), &mut scan.trails), rule)
+            }
             Target::Key(rule) => (self.key(text, rule, (start, end), &mut scan.trails), rule),
-            Target::Name(name) => self.name(text, name, start, end),
+            Target::Name(name) => self.name(text, name, (start, end), &mut scan.walked),
             Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
             Target::KeyRest(rule) => (key_block::rest(text, start), rule),
             Target::Wallet(rule) => (pii::wallet(text, start), rule),
+            Target::Touching => return self.touch(text, start, scan),
         };
         match verdict {
             Verdict::Nothing => return text.len(),
@@ -343,6 +358,8 @@ impl Scan {
         self.personal.shift(by);
         self.held.shift(by);
         self.trails.clear();
+        self.walked = Walked::default();
+        self.touched.clear();
         for open in &mut self.open {
             open.start = open.start.saturating_sub(by);
             open.end = open.end.saturating_sub(by);

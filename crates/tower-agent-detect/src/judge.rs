@@ -2,17 +2,19 @@
 
 mod case;
 mod name;
+mod structured;
 #[cfg(test)]
 mod tests;
 mod value;
 mod words;
 
 use crate::{
-    assign::{Operator, Value, value_end, value_of_name},
+    assign::{Operator, Value, Walked, value_end, value_of_name},
     text::{Stop, Text, Verdict},
 };
 use case::Case;
 use name::{Kind, PASSWORD};
+pub(crate) use structured::{Holds, Part, holds, is_plain, part, singular};
 use value::{Shape, is_code, is_none, is_prose, is_telling_name};
 
 /// What the generic names have in them. A name is judged where one of these stands.
@@ -29,16 +31,16 @@ pub(crate) const NAMES: &[&str] = &[
 const PROBE: usize = 128;
 /// The longest character, in bytes.
 const CHARACTER: usize = 4;
-/// The most bytes of a value that are masked.
-const MAX: usize = 512;
+/// The most bytes of a value that are masked. They are fewer than what is masked as one with what goes on behind it.
+const MAX: usize = 16_000;
 
 /// Judges the value of the name that a word of [`NAMES`] stands in, from `start` to `end`; and the id of the rule.
 #[inline]
 pub(crate) fn generic(
     text: &Text<'_>,
     word: usize,
-    start: usize,
-    end: usize,
+    (start, end): (usize, usize),
+    walked: &mut Walked,
 ) -> (Verdict, &'static str) {
     let end = match NAMES.get(word) {
         // The quote behind the word is needed once more.
@@ -52,15 +54,15 @@ pub(crate) fn generic(
         _ => end,
     };
     match value_of_name(text, start, end) {
-        Ok(value) => of_value(text, &value),
+        Ok(value) => of_value(text, &value, walked),
         Err(verdict) => (verdict, PASSWORD),
     }
 }
 
-fn of_value(text: &Text<'_>, value: &Value) -> (Verdict, &'static str) {
+fn of_value(text: &Text<'_>, value: &Value, walked: &mut Walked) -> (Verdict, &'static str) {
     let name = text.bytes().get(value.name.0..value.name.1).unwrap_or_default();
     let Some(kind) = name::kind(name) else { return (Verdict::Nothing, PASSWORD) };
-    let verdict = match judge(text, value, name, kind) {
+    let verdict = match judge(text, value, (name, kind), walked) {
         Ok(Some(end)) if end <= text.len() => Verdict::Found(value.start, end),
         // It would reach into what was masked.
         Ok(Some(_)) => Verdict::Nothing,
@@ -71,8 +73,13 @@ fn of_value(text: &Text<'_>, value: &Value) -> (Verdict, &'static str) {
 }
 
 /// Where the value ends if it is a secret.
-fn judge(text: &Text<'_>, value: &Value, name: &[u8], kind: Kind) -> Result<Option<usize>, Stop> {
-    let mut end = value_end(text, value, PROBE)?;
+fn judge(
+    text: &Text<'_>,
+    value: &Value,
+    (name, kind): (&[u8], Kind),
+    walked: &mut Walked,
+) -> Result<Option<usize>, Stop> {
+    let mut end = value_end(text, value, PROBE, walked)?;
     let mut bytes = text.bytes().get(value.start..end).unwrap_or_default();
     while value.operator == Operator::Is
         && let [before @ .., b'.' | b'!' | b'?' | b':'] = bytes
@@ -88,13 +95,17 @@ fn judge(text: &Text<'_>, value: &Value, name: &[u8], kind: Kind) -> Result<Opti
     if !case.is_secret()? {
         return Ok(None);
     }
-    let goes_on = bytes.len().saturating_add(CHARACTER) > PROBE;
-    Ok(Some(if goes_on { value_end(text, value, MAX)? } else { end }))
+    Ok(Some(if goes_on(bytes) { value_end(text, value, MAX, walked)? } else { end }))
+}
+
+/// Whether more may follow what is judged of a value.
+const fn goes_on(bytes: &[u8]) -> bool {
+    bytes.len().saturating_add(CHARACTER) > PROBE
 }
 
 /// For structured data: whether a key says by itself that its value is a secret: `access_token`, `X-Api-Key`, `DB_PASSWORD`.
 pub(crate) fn is_sensitive_key(key: &str) -> bool {
-    let key = key.as_bytes();
+    let key = structured::behind_mask(key).as_bytes();
     let exact = [&b"auth"[..], b"bearer"];
     if exact.iter().any(|word| key.eq_ignore_ascii_case(word)) {
         return false;

@@ -9,6 +9,8 @@ const LONGEST_LABEL: usize = 48;
 const KEY_RUN: usize = 20;
 /// The header lines of a block, and what stands between its lines, are no longer than this, in bytes.
 const LONGEST_GAP: usize = 400;
+/// How many escapes may stand between the last line and a quote, in bytes.
+const LONGEST_CLOSE: usize = 16;
 
 /// For `-----BEGIN`, which ends at `end`.
 pub(crate) fn block(text: &Text<'_>, start: usize, end: usize) -> Verdict {
@@ -50,35 +52,89 @@ fn run(
     text: &Text<'_>,
     start: usize,
     body: usize,
-    mut key_end: Option<usize>,
+    key_end: Option<usize>,
 ) -> Result<Verdict, Stop> {
     let mut at = body;
+    let mut lines = Lines { key_end, last: key_end, short: None };
     while at - start < MOST {
-        if at - key_end.unwrap_or(body) > LONGEST_GAP {
+        if at - lines.key_end.unwrap_or(body) > LONGEST_GAP {
             break;
         }
-        let Some(byte) = text.byte(at)? else { break };
+        let Some(byte) = text.byte(at)? else {
+            // A block that was cut off ends with a part of a line.
+            lines.key_end = lines.short.or(lines.key_end);
+            break;
+        };
         match byte {
-            b'-' if dashes(text, at)? => return ending(text, start, at, key_end),
+            b'-' if dashes(text, at)? => return ending(text, start, at, lines.key_end),
             byte if is_base64(byte) => {
                 let end = base64_end(text, at, start + MOST)?;
-                if end - at >= KEY_RUN
-                    || (key_end == Some(at) && text.before(at)?.is_some_and(is_base64))
-                    || (key_end.is_some() && text.bytes().get(end - 1) == Some(&b'='))
-                {
-                    key_end = Some(end);
-                }
+                lines.take(text, at, end)?;
                 at = end;
             }
             byte if between_lines(byte) => at += 1,
             _ => break,
         }
     }
-    Ok(match key_end {
+    Ok(match lines.key_end {
         Some(_) if at - start >= MOST => Verdict::Found(start, start + MOST),
         Some(end) => Verdict::Found(start, end),
         None => Verdict::Nothing,
     })
+}
+
+/// The lines of a body.
+struct Lines {
+    /// Where the last run that can only be part of a key ended.
+    key_end: Option<usize>,
+    /// Where the last run ended.
+    last: Option<usize>,
+    /// Where a run ended that is the line behind the last one of a key, but too short to tell.
+    short: Option<usize>,
+}
+
+impl Lines {
+    /// Takes a run of Base64.
+    fn take(&mut self, text: &Text<'_>, at: usize, end: usize) -> Result<(), Stop> {
+        let bytes = text.bytes();
+        let escape = text.before(at)? == Some(b'\\');
+        if escape && matches!(bytes.get(at..end), Some(b"n" | b"r" | b"t")) {
+            return Ok(());
+        }
+        if end - at >= KEY_RUN
+            || (self.key_end == Some(at) && text.before(at)?.is_some_and(is_base64))
+            || (self.key_end.is_some() && bytes.get(end - 1) == Some(&b'='))
+        {
+            (self.key_end, self.short) = (Some(end), None);
+        } else {
+            let between = self.key_end.and_then(|key_end| bytes.get(key_end..at));
+            let between = between.filter(|_| self.last == self.key_end).unwrap_or_default();
+            let next = between.iter().any(|byte| b"\n\r\\".contains(byte));
+            self.short = next.then_some(end);
+            if next && !between.iter().any(|byte| is_quote(*byte)) && closes(text, end)? {
+                self.key_end = self.short.take();
+            }
+        }
+        self.last = Some(end);
+        Ok(())
+    }
+}
+
+/// Whether a quote follows, perhaps behind escapes of white space.
+fn closes(text: &Text<'_>, end: usize) -> Result<bool, Stop> {
+    let mut escaped = false;
+    for at in end..end + LONGEST_CLOSE {
+        match text.byte(at)? {
+            Some(b'\\') => escaped = true,
+            Some(b'n' | b'r' | b't') if escaped => escaped = false,
+            byte => return Ok(byte.is_some_and(is_quote)),
+        }
+    }
+    Ok(false)
+}
+
+const fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`')
 }
 
 /// At five dashes: the line that ends the block, or the beginning of another one.

@@ -38,7 +38,8 @@
 //! numbers, IP and hardware addresses and wallets. A value is known
 //! - by its own form: a prefix and a length (`ghp_` and 36 letters and digits), or check digits;
 //! - by the name that it is given to, and its form: `ADAFRUIT_IO_KEY = ".."`;
-//! - by a name that says enough: `password: ..`, `"client_secret": ".."`, `--token ..`, `<password>..</password>`.
+//! - by a name that says enough: `password: ..`, `"client_secret": ".."`, `--token ..`, `<password>..</password>`; of such a
+//!   value, the first 16,000 bytes are masked. [JSON](Detector::mask_json) that is read as such has no such bound.
 //!
 //! Text is read as a person or a model reads it: characters of no width do not count, wide ones are plain ones, and one
 //! level of percent escapes or Base64 is read through. What is masked is always the text as it is written.

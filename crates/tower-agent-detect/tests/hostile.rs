@@ -43,6 +43,7 @@ const HOSTILE: &[&str] = &[
     "1-", "(1", "+1 ", "1.", "1:", "::", "a:", "ab:", "aa-", "fe80::", "4111 ", "4111111111111111 ", "DE89 ", "a", "A1", "a\u{200b}",
     "\u{200b}", "\u{ff41}", "\u{ff10}", "\u{5bc6}", "\u{e9}", "\u{301}", "***", "*", "X", "https://a:", "https://a:b@", "://", "postgres://u:p@h/",
     "Authorization: Bearer ", "bearer ", "value", "is ", "long<", "long<a", "~mark~", "@@((", "@@((a", "locker code: 1111-1111-", "pin is ",
+    "password=a1:", "token=aB3$x9:", "pwd=a1\\", "password=a1:<alnum:700>", "password='a1 token=\"b2 secret=`c3 ", "\"pwd\":\"a1\\\"pwd\\\":\\\"",
 ];
 
 #[test]
@@ -120,8 +121,11 @@ fn a_key_that_ends_a_little_behind_a_part_of_it_is_masked_to_its_end() {
         let key = key.get(..length).unwrap().trim_end();
         for (end, rest) in [("\n-----END RSA PRIVATE KEY-----", ""), ("", "\nand so on"), ("", "")]
         {
-            // A short last line may be a word of what follows, unless the end of the block says that it is not.
-            if end.is_empty() && key.lines().last().is_some_and(|line| line.len() < 20) {
+            // A short last line may be a word of what follows, unless the end of the block or of the text says that it is not.
+            if end.is_empty()
+                && !rest.is_empty()
+                && key.lines().last().is_some_and(|line| line.len() < 20)
+            {
                 continue;
             }
             let text = format!("{key}{end}{rest}");
@@ -133,6 +137,45 @@ fn a_key_that_ends_a_little_behind_a_part_of_it_is_masked_to_its_end() {
         }
     }
 }
+
+#[test]
+fn a_long_value_under_a_telling_name_is_masked_to_its_end_or_for_16_000_bytes() {
+    let detector = Detector::builder().only(NAMED).build().unwrap();
+    let around = [
+        ("password=", "\n"),
+        ("password=", ""),
+        ("password: \"", "\", \"user\": 1"),
+        ("{\"client_secret\":\"", "\"}"),
+        ("{\\\"client_secret\\\":\\\"", "\\\"}"),
+        ("<password>", "</password>"),
+        ("Authorization: Bearer ", "\r\nAccept: text/html"),
+        ("--token ", " --verbose"),
+        ("Set-Cookie: sessionid=", "; Path=/"),
+    ];
+    for length in [120, 126, 130, 512, 513, 600, 4_000, 15_990, 16_000, 16_001, 20_000] {
+        let value = expand(&format!("<alnum:{length}>"));
+        let (_, rest) = value.split_at(length.min(16_000));
+        for (before, after) in around {
+            let text = format!("{before}{value}{after}");
+            let mask = Mask::text("#");
+            let whole = detector.mask_with(&text, &mask);
+            assert_eq!(whole, format!("{before}#{rest}{after}"), "{length}");
+            for size in [1, 100, 7_000] {
+                let (out, held) = streamed(&detector, &mask, &text, size);
+                assert_eq!(out, whole, "{length}");
+                assert!(held < 33 << 10, "{held} of {length}");
+            }
+        }
+    }
+}
+
+const NAMED: [&str; 5] = [
+    "generic-password",
+    "generic-secret",
+    "generic-token",
+    "generic-authorization",
+    "generic-credential",
+];
 
 #[test]
 fn a_vault_gives_back_all_of_a_value_or_none_of_it() {

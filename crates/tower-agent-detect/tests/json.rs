@@ -8,10 +8,71 @@ mod support;
 mod texts;
 
 use proptest::{prelude::*, sample::select};
+use serde::Deserialize;
 use serde_json::Value;
 use tower_agent_detect::{Detector, Mask};
 
-use crate::texts::{cases, text};
+use crate::{
+    support::expand,
+    texts::{cases, text},
+};
+
+#[derive(Deserialize)]
+struct Documents {
+    document: Vec<Document>,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    text: String,
+    mask: Option<String>,
+}
+
+#[test]
+fn a_value_is_masked_for_the_name_that_it_belongs_to_wherever_that_stands() {
+    let documents: Documents = toml::from_str(include_str!("data/json.toml")).unwrap();
+    let detector = Detector::builtin();
+    let masked =
+        |text: &str| detector.mask_json(text, &Mask::text("#"), &mut |_| {}).unwrap().into_owned();
+    let mut wrong = Vec::new();
+    for Document { text, mask } in documents.document {
+        let text = expand(&text);
+        let expected = mask.unwrap_or_else(|| text.clone());
+        // However it is written.
+        for (text, expected) in [(text.clone(), expected.clone()), (escaped_all(&text), expected)] {
+            let shape = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+            let found = masked(&text);
+            if shape(&found) != shape(&expected) {
+                wrong.push(format!("{text}\n  gives {found}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_value_waits_for_its_name_however_much_stands_between_them() {
+    let depth = 20_000;
+    let (before, after) = (r#"{"value":"hunter2x","a":["#, r#"],"name":"DB_PASSWORD"}"#);
+    let text = format!("{}{}", before.repeat(depth), after.repeat(depth));
+    let masked = Detector::builtin().mask_json(&text, &Mask::text("#"), &mut |_| {}).unwrap();
+    assert_eq!(masked, text.replace("hunter2x", "#"));
+}
+
+/// A text with the first letter of each string as an escape.
+fn escaped_all(json: &str) -> String {
+    let parts: Vec<&str> = json.split('"').collect();
+    let escape = |(at, part): (usize, &&str)| {
+        let mut letters = part.chars();
+        match letters.next() {
+            Some(first) if at % 2 == 1 && first.is_ascii_alphabetic() => {
+                format!("\\u{:04x}{}", first as u32, letters.as_str())
+            }
+            _ => (*part).to_owned(),
+        }
+    };
+    parts.iter().enumerate().map(escape).collect::<Vec<_>>().join("\"")
+}
 
 fn key() -> impl Strategy<Value = String> {
     let names = [
@@ -26,6 +87,13 @@ fn key() -> impl Strategy<Value = String> {
         "data",
         "auth",
         "x-api-key",
+        "key",
+        "value",
+        "Value",
+        "passwords",
+        "api_keys",
+        "credentials",
+        "access_tokens",
     ];
     prop_oneof![4 => select(names.to_vec()).prop_map(str::to_owned), 2 => "[a-z_-]{1,12}", 1 => text()]
 }
@@ -37,6 +105,7 @@ fn value() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
         select(vec![4_111_111_111_111_111_u64, 536_904_399, 2_125_551_234]).prop_map(Value::from),
+        select(vec!["DB_PASSWORD", "api_keys", "max_tokens", "x token"]).prop_map(Value::from),
         text().prop_map(Value::from),
         text().prop_map(Value::from),
         text().prop_map(Value::from),

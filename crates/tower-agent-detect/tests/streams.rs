@@ -132,6 +132,33 @@ proptest! {
     }
 }
 
+/// Values beside each other, with masks and signs between them that are easily missed.
+fn touching() -> impl Strategy<Value = String> {
+    #[rustfmt::skip]
+    let pieces = [
+        "infura.io/v3/<hex:32>", "npm_<alnum:36>", "hf_<alnum:34>", "AKIA<base32:16>", "ghp_<alnum:36>", "AIza<url64:35>", "x",
+        "_", "1", " ", "%41", "n", "npm_", "[REDACTED]", "[REDACTED:email]", "***", "<masked>", "@@((a))", "u:p4ss@h ",
+        "password=", "'", "\u{200b}", "\u{e9}", ".", "-", "fe80::1", "a@b.co", "4111111111111111", "512-34-6789", "512 34 6789", "+44 20 7946 0958", "192.0.2.17",
+        "hunter2", "password=hunter2 ", "phone ", ", ", ":",
+    ];
+    prop::collection::vec(select(pieces.to_vec()), 1..7)
+        .prop_map(|pieces| pieces.into_iter().map(expand).collect())
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn what_touches_a_mask_is_masked_alike_in_pieces_and_once_more(
+        text in touching(),
+        sizes in sizes(),
+        mask in select(&MASKS[..]),
+        detector in select(&DETECTORS[..]),
+    ) {
+        check(&detector, &mask.0, mask.1, &text, &sizes);
+    }
+}
+
 #[derive(Deserialize)]
 struct Cases {
     case: Vec<Case>,

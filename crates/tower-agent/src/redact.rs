@@ -68,8 +68,9 @@
 //! | [`arguments`](RedactLayer::arguments) | kept | arguments, on their way to the tool and in replies |
 //!
 //! In JSON, as a value or as a text, strings, numbers and keys are masked, whatever their depth, and a value also for the
-//! key that it stands under; everything else stays as it is written. Pictures, sound, files and other bytes are not looked at, nor
-//! are names of tools and ids. Masking what was masked changes nothing. Untouched values keep their handles.
+//! name that it belongs to, be that its key or the `name` beside a `value`; everything else stays as it is written. Pictures,
+//! sound, files and other bytes are not looked at, nor are names of tools and ids. Masking what was masked changes nothing.
+//! Untouched values keep their handles.
 //!
 //! # Streams
 //!

@@ -6,14 +6,42 @@ use crate::text::{Stop, Text};
 /// How the punctuation of Chinese and Japanese begins, which stands beside words without white space.
 const IDEOGRAPHIC: (u8, u8) = (0xe3, 0x80);
 
+/// How far the latest look for the end of a value without quotes has come. It ends where any other one does that begins
+/// within it, so that values within values are not walked again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    from: usize,
+    /// No value that begins between the two ends before this place.
+    to: usize,
+}
+
+impl Walked {
+    /// Where to look on for the end of a value.
+    fn place(&self, start: usize) -> usize {
+        if (self.from..=self.to).contains(&start) { self.to } else { start }
+    }
+
+    fn note(&mut self, start: usize, to: usize) {
+        if !(self.from..=self.to).contains(&start) {
+            (self.from, self.to) = (start, to);
+        }
+        self.to = self.to.max(to);
+    }
+}
+
 /// Where a value ends: at its closing quote, at the end of its line, or, without quotes, before white space or a delimiter.
 /// One that is longer than `max` bytes ends there, though not inside a character.
-pub(crate) fn value_end(text: &Text<'_>, value: &Value, max: usize) -> Result<usize, Stop> {
+pub(crate) fn value_end(
+    text: &Text<'_>,
+    value: &Value,
+    max: usize,
+    walked: &mut Walked,
+) -> Result<usize, Stop> {
     let limit = value.start.saturating_add(max);
     let end = match value.quote {
         Some(quote) => closing_quote(text, value.start, quote, limit)?,
         None if value.operator == Operator::Element => element_end(text, value.start, limit)?,
-        None => bare_end(text, value.start, limit)?,
+        None => bare_end(text, value.start, limit, walked)?,
     };
     match end {
         Some(end) => Ok(end),
@@ -74,18 +102,30 @@ fn element_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usi
     Ok(None)
 }
 
-fn bare_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>, Stop> {
-    let mut at = start;
-    while at < limit {
-        let rest = text.bytes().get(at..limit.min(text.len())).unwrap_or_default();
+fn bare_end(
+    text: &Text<'_>,
+    start: usize,
+    limit: usize,
+    walked: &mut Walked,
+) -> Result<Option<usize>, Stop> {
+    let mut at = walked.place(start);
+    let end = bare_end_from(text, &mut at, limit);
+    walked.note(start, at);
+    end
+}
+
+/// As [`bare_end`], from a place on, which is moved along.
+fn bare_end_from(text: &Text<'_>, at: &mut usize, limit: usize) -> Result<Option<usize>, Stop> {
+    while *at < limit {
+        let rest = text.bytes().get(*at..limit.min(text.len())).unwrap_or_default();
         let plain = rest
             .iter()
             .position(|byte| is_delimiter(*byte) || *byte == b'\\' || *byte == IDEOGRAPHIC.0);
-        at = at.saturating_add(plain.unwrap_or(rest.len()));
-        if at >= limit {
+        *at = at.saturating_add(plain.unwrap_or(rest.len()));
+        if *at >= limit {
             break;
         }
-        let ends = match text.byte(at)? {
+        let ends = match text.byte(*at)? {
             Some(b'\\') => text.byte(at.saturating_add(1))?.is_none_or(is_escape),
             Some(byte) if byte == IDEOGRAPHIC.0 => {
                 text.byte(at.saturating_add(1))? == Some(IDEOGRAPHIC.1)
@@ -95,9 +135,9 @@ fn bare_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>
             Some(byte) => is_delimiter(byte),
         };
         if ends {
-            return Ok(Some(at));
+            return Ok(Some(*at));
         }
-        at = at.saturating_add(1);
+        *at = at.saturating_add(1);
     }
     Ok(None)
 }

@@ -8,7 +8,7 @@ use crate::{
     engine::Hit,
     json::{self, Leaf, LeafKind},
     judge,
-    mask::{OPENING, Standing},
+    mask::Standing,
 };
 
 /// The longest key that a value is read together with, in bytes.
@@ -20,8 +20,13 @@ const NAMED: [&str; 2] = ["generic-secret", "generic-password"];
 impl Detector {
     /// A JSON text with its strings, numbers and keys masked, each on its own; none if the text is no JSON.
     ///
-    /// A string is read with the key that it stands under, and one under a key that says "secret" is masked as a whole. A
-    /// number that is masked becomes a string. Everything else stays as it is written, byte for byte. `found` is called with
+    /// A string is read with the name that it belongs to, and one whose name says "secret" is masked as a whole. The name is
+    /// - the key that it stands under: `{"password": ".."}`, `{"password": {"value": ".."}}`;
+    /// - the text beside it, in either order: `{"name": "DB_PASSWORD", "value": ".."}`;
+    /// - the plural around it: `{"api_keys": ["..", ".."]}`, `{"passwords": {"prod": ".."}}`. Of the objects in a list under it,
+    ///   only what is called `key` or `value` is masked for that, and `tokens` or `keys` alone say nothing.
+    ///
+    /// A number that is masked becomes a string. Everything else stays as it is written, byte for byte. `found` is called with
     /// the rule of each thing that is masked.
     pub fn mask_json<'t>(
         &self,
@@ -63,7 +68,7 @@ impl Detector {
         hits.retain(|hit| hit.start < hit.end);
         let masked = mask.standing_at(value.as_bytes(), 0, true) == Standing::Ends(value.len())
             && self.engine().wrote(mask, Some(value.as_bytes()));
-        let sensitive = judge::is_sensitive_key(behind_mask(key));
+        let sensitive = judge::is_sensitive_key(key);
         if !masked && sensitive && judge::is_secret_value(value, quoted) {
             let rule = hits.first().map(|hit| hit.rule).or_else(|| self.named());
             hits = rule.map(|rule| Hit { rule, start: 0, end: value.len() }).into_iter().collect();
@@ -89,12 +94,6 @@ fn write_member(key: &str, value: &str, quoted: bool, room: &mut String) -> usiz
     room.push_str(value);
     room.push_str(quote);
     start
-}
-
-/// What stands in a key behind what was masked in it: the name of a rule says nothing of a value.
-fn behind_mask(key: &str) -> &str {
-    let masked = key.rfind(OPENING).and_then(|at| key.get(at..));
-    masked.and_then(|rest| rest.split_once(']')).map_or(key, |(_, behind)| behind)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{Allow, Engine, Target, WALLETS};
+use super::{Allow, Engine, Target, WALLETS, touching::Beginnings};
 use crate::{
     filter::{Around, Filter},
     judge,
@@ -68,6 +68,14 @@ impl Words {
         }
     }
 
+    /// Words that tokens begin with.
+    fn beginnings(&self) -> Beginnings {
+        let is_token = |(target, _): &(Target, Around)| matches!(target, Target::Token(_));
+        let words = self.words.iter().zip(&self.targets).zip(0..);
+        let words = words.filter(|((_, targets), _)| targets.iter().any(is_token));
+        Beginnings::new(words.map(|(((word, _), _), place)| (word.as_str(), place)))
+    }
+
     /// Words that are themselves the beginning of what is masked.
     fn secrets(&self) -> impl Iterator<Item = &str> {
         let words = self.words.iter().zip(&self.targets);
@@ -97,6 +105,7 @@ impl Engine {
         Self {
             filter: Filter::new(&words.words, personal.kinds.numbers()),
             tail: Tail::new(words.secrets()),
+            beginnings: words.beginnings(),
             targets: words.targets,
             rules,
             built_in,

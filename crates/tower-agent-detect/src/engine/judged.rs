@@ -2,12 +2,21 @@
 
 use super::Engine;
 use crate::{
-    assign::{self, Value},
+    assign::{self, Value, Walked},
     check, judge,
     rule::{Border, Rule},
     text::{Stop, Text, Verdict, is_word},
     trail::Trails,
 };
+
+/// What stands before the first byte of a text, if it is something that was masked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum AfterMask {
+    /// Nobody can tell whether a token may begin there.
+    Unknown,
+    /// One that begins right there may.
+    Border,
+}
 
 impl Engine {
     /// A value that is known by its own beginning.
@@ -15,7 +24,7 @@ impl Engine {
         &self,
         text: &Text<'_>,
         rule: u32,
-        start: usize,
+        (start, after_mask): (usize, AfterMask),
         trails: &mut Trails,
     ) -> Verdict {
         let trails = (trails, rule);
@@ -23,7 +32,7 @@ impl Engine {
         let matcher = rule.matcher();
         let Some(begin) = matcher.begin(text, start) else { return Verdict::Nothing };
         let hold = if matcher.is_grouped() { start + matcher.secret_from() } else { begin };
-        let found = token(text, rule, (begin, start), trails);
+        let found = token(text, rule, (begin, start, after_mask), trails);
         found.map_or_else(
             |stop| Verdict::stopped(stop, hold),
             |(start, end)| Verdict::Found(start, end),
@@ -56,10 +65,10 @@ impl Engine {
         &self,
         text: &Text<'_>,
         name: u32,
-        start: usize,
-        end: usize,
+        place: (usize, usize),
+        walked: &mut Walked,
     ) -> (Verdict, u32) {
-        let (verdict, id) = judge::generic(text, name as usize, start, end);
+        let (verdict, id) = judge::generic(text, name as usize, place, walked);
         match (self.built_in.get(id), verdict) {
             (Some(rule), _) => (verdict, *rule),
             // Which rule it is may be undecided, too.
@@ -72,13 +81,18 @@ impl Engine {
 fn token(
     text: &Text<'_>,
     rule: &Rule,
-    (begin, keyword): (usize, usize),
+    (begin, keyword, after_mask): (usize, usize, AfterMask),
     trails: (&mut Trails, u32),
 ) -> Result<(usize, usize), Stop> {
     let border = rule.spec.border;
     let end_matters = matches!(border, Border::Word | Border::End);
-    if matches!(border, Border::Word | Border::Start) && text.before(begin)?.is_some_and(is_word) {
-        return Err(Stop::Nothing);
+    if matches!(border, Border::Word | Border::Start) {
+        let touches = keyword == 0 && after_mask == AfterMask::Border && may_touch(rule);
+        match text.before(begin) {
+            Err(_) if touches => {}
+            before if before?.is_some_and(is_word) => return Err(Stop::Nothing),
+            _ => {}
+        }
     }
     if !rule.spec.context.is_empty() && !check::context(text, begin, &rule.spec.context) {
         return Err(Stop::Nothing);
@@ -121,6 +135,11 @@ fn key(
     }
     let (start, end) = rule.matcher().secret(text, value.start, end).ok_or(Stop::Nothing)?;
     accept(text, rule, start, end)
+}
+
+/// Whether a token may be known without anything before it.
+fn may_touch(rule: &Rule) -> bool {
+    rule.spec.before.is_none() && !rule.spec.keywords.is_empty()
 }
 
 /// What a rule asks of a value besides its form.

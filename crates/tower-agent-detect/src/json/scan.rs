@@ -8,6 +8,8 @@ use super::LeafKind;
 pub(super) trait Visit {
     fn object_begins(&mut self);
     fn object_ends(&mut self);
+    fn array_begins(&mut self);
+    fn array_ends(&mut self);
     fn key(&mut self, literal: Range<usize>, escaped: bool);
     fn string(&mut self, literal: Range<usize>, escaped: bool);
     fn scalar(&mut self, literal: Range<usize>, kind: LeafKind);
@@ -22,6 +24,8 @@ pub(super) fn scan(text: &str, visit: &mut impl Visit) -> bool {
 impl Visit for () {
     fn object_begins(&mut self) {}
     fn object_ends(&mut self) {}
+    fn array_begins(&mut self) {}
+    fn array_ends(&mut self) {}
     fn key(&mut self, _: Range<usize>, _: bool) {}
     fn string(&mut self, _: Range<usize>, _: bool) {}
     fn scalar(&mut self, _: Range<usize>, _: LeafKind) {}
@@ -57,7 +61,7 @@ impl Scan<'_> {
                 visit.string(literal, escaped);
             }
             b'{' => return self.object(visit),
-            b'[' => return self.array(),
+            b'[' => return self.array(visit),
             b't' => self.word(b"true", visit)?,
             b'f' => self.word(b"false", visit)?,
             b'n' => self.word(b"null", visit)?,
@@ -83,10 +87,12 @@ impl Scan<'_> {
         Some(false)
     }
 
-    fn array(&mut self) -> Option<bool> {
+    fn array(&mut self, visit: &mut impl Visit) -> Option<bool> {
         self.at += 1;
+        visit.array_begins();
         if self.next_visible()? == b']' {
             self.at += 1;
+            visit.array_ends();
             return Some(true);
         }
         self.open.push(Open::Array);
@@ -111,7 +117,7 @@ impl Scan<'_> {
                     return Some(false);
                 }
                 (b'}', Open::Object) => visit.object_ends(),
-                (b']', Open::Array) => {}
+                (b']', Open::Array) => visit.array_ends(),
                 _ => return None,
             }
             self.at += 1;

@@ -1,6 +1,7 @@
 //! A value and what surrounds it.
 
 use super::{
+    CHARACTER, MAX, goes_on,
     name::{AUTHORIZATION, Kind, PASSWORD, Strength},
     value::{
         Shape, begins_with_algorithm, is_call, is_code, is_compound, is_identifier, is_none,
@@ -8,7 +9,7 @@ use super::{
     },
 };
 use crate::{
-    assign::{Operator, Value},
+    assign::{Operator, Value, Walked, value_end},
     text::{Stop, Text, is_word},
 };
 
@@ -56,10 +57,17 @@ impl Case<'_, '_> {
         token && (self.shape.is_mixed() || !ends)
     }
 
-    /// Whether a closing tag follows.
+    /// Whether a closing tag follows. Where one is looked for no longer, none needs to.
     fn is_element(&self) -> Result<bool, Stop> {
-        let mut at = self.end;
-        while at < self.end.saturating_add(LINE)
+        let mut end = self.end;
+        if goes_on(self.bytes) {
+            end = value_end(self.text, self.value, MAX, &mut Walked::default())?;
+            if end.saturating_sub(self.value.start) > MAX - CHARACTER {
+                return Ok(true);
+            }
+        }
+        let mut at = end;
+        while at < end.saturating_add(LINE)
             && self.text.byte(at)?.is_some_and(|byte| byte.is_ascii_whitespace())
         {
             at = at.saturating_add(1);

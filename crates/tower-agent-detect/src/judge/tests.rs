@@ -3,6 +3,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::text::End;
 
+fn generic(text: &Text<'_>, word: usize, start: usize, end: usize) -> (Verdict, &'static str) {
+    super::generic(text, word, (start, end), &mut Walked::default())
+}
+
 /// All finds in a text, by each occurrence of a name.
 fn finds(text: &Text<'_>) -> Vec<(usize, usize)> {
     let mut finds: Vec<_> = hits(text.bytes())
@@ -414,7 +418,8 @@ fn values_of_structured_data_are_secrets_unless_they_are_plainly_none() {
 #[test]
 fn lists_that_are_searched_are_sorted() {
     use words::{CHANCE, FILES, KEYS, NONE, OTHER, PROSE, TAILS, TOKENS};
-    for list in [CHANCE, FILES, KEYS, NONE, OTHER, PROSE, TAILS, TOKENS] {
+    let lists = [CHANCE, FILES, KEYS, NONE, OTHER, PROSE, TAILS, TOKENS];
+    for list in lists.into_iter().chain(structured::LISTS) {
         let unsorted = list.windows(2).find(|pair| pair[0] >= pair[1]);
         assert_eq!(unsorted, None);
     }
@@ -434,7 +439,7 @@ fn a_text_of_names_only_costs_little_for_each() {
         "api_key=\\",
         "password is ",
     ] {
-        let text = piece.repeat(4_000);
+        let text = piece.repeat(2 * reach);
         for (word, start, end) in hits(&text.as_bytes()[..4_000]) {
             let part = Text::new(
                 &text.as_bytes()[start.saturating_sub(Text::BEHIND)..end + reach],

@@ -2,7 +2,7 @@
 
 use super::cluster::Groups;
 use super::context::{self, Topic};
-use super::scan::{Unknown, back, begins_word, ends_word, here, peek};
+use super::scan::{Unknown, back, begins_word, ends_word, here, may_be, may_follow, peek};
 use super::{Found, Kind};
 use crate::text::Text;
 
@@ -47,17 +47,17 @@ pub(super) fn card(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>
 /// Whether the digits at `start` are no part of a fraction, an identifier or a range.
 fn begins_number(text: &Text<'_>, start: usize) -> bool {
     let before = back(text, start);
-    let further = back(text, start.saturating_sub(1));
+    let follows = |such| may_follow(text, start.saturating_sub(1), such);
     begins_word(text, start)
-        && !(before == b'.' && further.is_ascii_digit())
-        && !(before == b'-' && further.is_ascii_alphanumeric())
+        && !(before == b'.' && follows(u8::is_ascii_digit))
+        && !(before == b'-' && follows(u8::is_ascii_alphanumeric))
 }
 
 /// Whether the digits that end at `end` are not continued by a fraction or an identifier.
 fn ends_number(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
     Ok(ends_word(text, end)?
         && match peek(text, end)? {
-            b'.' | b'-' => !peek(text, end.saturating_add(1))?.is_ascii_digit(),
+            b'.' | b'-' => !may_be(text, end.saturating_add(1), u8::is_ascii_digit)?,
             _ => true,
         })
 }

@@ -2,7 +2,9 @@
 
 use super::cluster::Groups;
 use super::context::{self, Call};
-use super::scan::{Unknown, back, begins_word, here, is_among_numbers, is_listed, peek};
+use super::scan::{
+    Unknown, back, begins_word, here, is_among_numbers, is_listed, may_be, may_follow, peek,
+};
 use super::{Found, Kind};
 use crate::text::{Text, is_word};
 
@@ -93,7 +95,7 @@ fn may_begin(text: &Text<'_>, start: usize) -> bool {
             begins_word(text, start)
                 && !matches!(before, b'+' | b'$' | b'%' | b'\\' | b'*' | b'^')
                 && !(matches!(before, b'-' | b'.' | b'/' | b',' | b':' | b'@')
-                    && further.is_ascii_alphanumeric()
+                    && may_follow(text, start.saturating_sub(1), u8::is_ascii_alphanumeric)
                     && !(before == b':' && further.is_ascii_alphabetic()))
         }
     }
@@ -102,10 +104,10 @@ fn may_begin(text: &Text<'_>, start: usize) -> bool {
 /// Whether what stands behind a place does not make the digits a part of something else.
 fn may_end(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
     let next = peek(text, end)?;
-    let further = || peek(text, end.saturating_add(1));
+    let further = end.saturating_add(1);
     Ok(match next {
-        b'x' | b'X' => further()?.is_ascii_digit(),
-        b'-' | b'.' | b':' | b',' => !further()?.is_ascii_digit(),
+        b'x' | b'X' => peek(text, further)?.is_ascii_digit(),
+        b'-' | b'.' | b':' | b',' => !may_be(text, further, u8::is_ascii_digit)?,
         b'%' => false,
         _ => !is_word(next),
     })

@@ -27,6 +27,19 @@ pub(super) fn back(text: &Text<'_>, at: usize) -> u8 {
     }
 }
 
+/// Whether such a byte stands before a place, or something that was masked, which may have been one.
+#[inline]
+pub(super) fn may_follow(text: &Text<'_>, at: usize, such: fn(&u8) -> bool) -> bool {
+    text.before(at).map_or(true, |byte| byte.as_ref().is_some_and(such))
+}
+
+/// Whether such a byte stands at a place, or something that was masked.
+#[inline]
+pub(super) fn may_be(text: &Text<'_>, at: usize, such: fn(&u8) -> bool) -> Result<bool, Unknown> {
+    let masked = text.end() == End::Masked && at >= text.len();
+    Ok(such(&peek(text, at)?) || masked)
+}
+
 /// The byte at a place that is known to be there.
 #[inline]
 pub(super) fn here(text: &Text<'_>, at: usize) -> u8 {
@@ -76,7 +89,7 @@ pub(super) fn is_among_numbers(text: &Text<'_>, start: usize, end: usize) -> Res
     }
     let next = peek(text, end.saturating_add(1))?;
     if !next.is_ascii_hexdigit() {
-        return Ok(false);
+        return may_be(text, end.saturating_add(1), u8::is_ascii_digit);
     }
     let is_pair = peek(text, end.saturating_add(2))?.is_ascii_hexdigit()
         && ends_word(text, end.saturating_add(3))?;
@@ -95,6 +108,7 @@ fn ends_hexadecimal(text: &Text<'_>, end: usize) -> bool {
     let len = (0..MAX_LEN)
         .take_while(|behind| *behind < end && before(*behind).is_ascii_hexdigit())
         .count();
-    before(0).is_ascii_digit()
+    text.before(end.saturating_sub(len)).is_err()
+        || before(0).is_ascii_digit()
         || (0..len).any(|behind| before(behind).is_ascii_digit()) && !is_word(before(len))
 }

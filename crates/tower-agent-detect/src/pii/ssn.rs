@@ -2,7 +2,9 @@
 
 use super::cluster::Groups;
 use super::context::{self, Topic};
-use super::scan::{Unknown, back, begins_word, ends_word, here, is_among_numbers, peek};
+use super::scan::{
+    Unknown, back, begins_word, ends_word, here, is_among_numbers, may_be, may_follow, peek,
+};
 use super::{Found, Kind};
 use crate::text::Text;
 
@@ -35,12 +37,12 @@ pub(super) fn ssn(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>,
 fn stands_alone(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
     let before = back(text, start);
     let is_continued = matches!(before, b'-' | b'.')
-        && back(text, start.saturating_sub(1)).is_ascii_alphanumeric();
+        && may_follow(text, start.saturating_sub(1), u8::is_ascii_alphanumeric);
     if is_continued || !begins_word(text, start) || !ends_word(text, end)? {
         return Ok(false);
     }
     Ok(match peek(text, end)? {
-        b'-' | b'.' => !peek(text, end.saturating_add(1))?.is_ascii_alphanumeric(),
+        b'-' | b'.' => !may_be(text, end.saturating_add(1), u8::is_ascii_alphanumeric)?,
         _ => true,
     })
 }

@@ -1,0 +1,99 @@
+//! Tokens that touch what stands before them and is masked.
+//!
+//! Behind a mask that was there before, a token may begin, as behind any sign. What is masked now will be such a mask when the text
+//! is masked once more. So that masking twice is masking once, what touches its end is looked for right away, in the text from there
+//! on, as it will be then.
+
+use super::{Engine, Hit, Open, Scan, Target, judged::AfterMask};
+use crate::{
+    text::{Stop, Text, Verdict, is_word},
+    trail::Trails,
+};
+
+/// Words that tokens begin with, sorted, and their places in the list of targets.
+#[derive(Debug)]
+pub(super) struct Beginnings(Vec<(Box<[u8]>, usize)>);
+
+/// What a text begins with.
+struct Begun {
+    /// The places of the words.
+    words: Vec<usize>,
+    /// Whether a longer one may yet come.
+    undecided: bool,
+}
+
+impl Beginnings {
+    /// Words in lower case.
+    pub(super) fn new<'a>(words: impl Iterator<Item = (&'a str, usize)>) -> Self {
+        let mut words: Vec<_> =
+            words.map(|(word, place)| (word.as_bytes().into(), place)).collect();
+        words.sort_unstable();
+        Self(words)
+    }
+
+    /// The words that a text begins with, in any case.
+    fn of(&self, text: &Text<'_>) -> Begun {
+        let mut rest = self.0.as_slice();
+        let mut begun = Begun { words: Vec::new(), undecided: false };
+        let mut at = 0;
+        while !rest.is_empty() {
+            let ended = rest.iter().take_while(|(word, _)| word.len() == at).count();
+            let (ended, longer) = rest.split_at_checked(ended).unwrap_or_default();
+            begun.words.extend(ended.iter().map(|(_, place)| *place));
+            let Some(byte) = text.bytes().get(at).map(u8::to_ascii_lowercase) else {
+                begun.undecided = !longer.is_empty() && text.past_end() == Err(Stop::Undecided);
+                break;
+            };
+            let next = |(word, _): &(Box<[u8]>, usize)| word.get(at).copied();
+            let from = longer.partition_point(|word| next(word) < Some(byte));
+            let to = longer.partition_point(|word| next(word) <= Some(byte));
+            rest = longer.get(from..to).unwrap_or_default();
+            at += 1;
+        }
+        begun
+    }
+}
+
+impl Engine {
+    /// Looks for what touches anything that has just been found, and for what touches that.
+    pub(super) fn touching(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let mut settled = text.len();
+        let mut next = 0;
+        while let Some(end) = scan.hits.get(next).map(|hit| hit.end) {
+            if !scan.touched.contains(&end) {
+                settled = settled.min(self.touch(text, end, scan));
+            }
+            next += 1;
+        }
+        settled
+    }
+
+    /// Looks for tokens that begin at the end of something.
+    pub(super) fn touch(&self, text: &Text<'_>, place: usize, scan: &mut Scan) -> usize {
+        // Behind a sign they are found anyway.
+        if !matches!(text.before(place), Ok(Some(before)) if is_word(before)) {
+            return text.len();
+        }
+        let rest = Text::new(text.bytes().get(place..).unwrap_or_default(), true, text.end());
+        let Begun { words, mut undecided } = self.beginnings.of(&rest);
+        for word in words {
+            for (target, _) in self.targets.get(word).into_iter().flatten() {
+                let Target::Token(rule) = *target else { continue };
+                match self.token(&rest, rule, (0, AfterMask::Border), &mut Trails::default()) {
+                    Verdict::Found(start, end) if end <= rest.len() => {
+                        scan.touched.insert(place);
+                        scan.hits.push(Hit { rule, start, end }.moved(place));
+                    }
+                    Verdict::Undecided(_) => undecided = true,
+                    _ => {}
+                }
+            }
+        }
+        if !undecided {
+            return text.len();
+        }
+        scan.touched.insert(place);
+        scan.open.push(Open { target: Target::Touching, start: place, end: place });
+        place
+    }
+}
