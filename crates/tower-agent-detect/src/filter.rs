@@ -10,6 +10,11 @@ mod weights;
 pub(crate) use self::anchors::Around;
 pub(crate) use self::class::{Classes, bit as class_of};
 
+/// The class of a byte, one of 32.
+pub(crate) const fn class(byte: u8) -> u8 {
+    class::class(byte)
+}
+
 use anchors::{Anchors, Sorts};
 use class::{BLOCK, GROUP, Window, Windows};
 use ends::Ends;
@@ -109,12 +114,27 @@ impl Filter {
         }
     }
 
-    /// Whether anything may end with the next byte of a text. If not, no search has to look at it.
+    /// Whether anything may end with the next byte of a text, which is of this [class]. If not, no search has to look at it.
     #[inline]
-    pub(crate) fn next(&self, carry: &mut Carry, byte: u8) -> bool {
-        carry.window = class::next(carry.window, byte);
+    pub(crate) fn next(&self, carry: &mut Carry, class: u8) -> bool {
+        carry.window = carry.window >> 5 | Window::from(class) << 10;
         let before = std::mem::replace(&mut carry.marks, self.ends.marks(carry.window));
         ends::meet(before, carry.marks) != 0
+    }
+
+    /// Reports what ends with some bytes of a text, from a place on: a bit for each, the lowest one for the first.
+    pub(crate) fn ends(
+        &self,
+        text: &[u8],
+        from: usize,
+        mut ends: u64,
+        hit: &mut impl FnMut(Occurrence) -> usize,
+    ) {
+        let mut search = Search { text, from, digits_from: 0, hex_from: 0, hit };
+        while ends != 0 {
+            self.end(from + ends.trailing_zeros() as usize + 1, &mut search);
+            ends &= ends - 1;
+        }
     }
 
     /// What to carry on behind a text.
@@ -122,7 +142,7 @@ impl Filter {
         let last = text.get(text.len().saturating_sub(4)..).unwrap_or(&[]);
         let mut carry = Carry::default();
         for byte in last {
-            self.next(&mut carry, *byte);
+            self.next(&mut carry, class::of(*byte));
         }
         carry
     }
@@ -139,21 +159,17 @@ impl Filter {
             let marks = self.ends.marks(window);
             let met = ends::meet(before, marks);
             if met != 0 {
-                self.end(met, at + 1, search);
+                self.end(at + 1, search);
             }
             before = marks;
         }
     }
 
     #[inline(never)]
-    fn end<H: FnMut(Occurrence) -> usize>(
-        &self,
-        met: ends::Marks,
-        end: usize,
-        search: &mut Search<'_, '_, H>,
-    ) {
+    fn end<H: FnMut(Occurrence) -> usize>(&self, end: usize, search: &mut Search<'_, '_, H>) {
+        let text = search.text.get(..end).unwrap_or(&[]);
+        let met = self.ends.met(text);
         if ends::word(met) {
-            let text = search.text.get(..end).unwrap_or(&[]);
             self.ends.each(text, |occurrence| _ = (search.hit)(occurrence));
         }
         if ends::number(met) && end >= 3 {

@@ -63,6 +63,19 @@ impl Ends {
         self.marks.get(usize::from(window) & (class::WINDOWS - 1)).copied().unwrap_or(0)
     }
 
+    /// What is met at the end of a text.
+    #[inline]
+    pub(super) fn met(&self, text: &[u8]) -> Marks {
+        let last = text.get(text.len().saturating_sub(4)..).unwrap_or(&[]);
+        let mut marks = (0, 0);
+        let mut window = 0;
+        for byte in last {
+            window = class::next(window, *byte);
+            marks = (marks.1, self.marks(window));
+        }
+        meet(marks.0, marks.1)
+    }
+
     /// Calls `each` with the words that end with a text.
     pub(super) fn each(&self, text: &[u8], mut each: impl FnMut(Occurrence)) {
         self.words.each(text, |number, start| {
