@@ -247,10 +247,9 @@ impl Engine {
                 0
             });
         };
-        let numbers =
-            personal.numbers.again(text, pii::number, found, up_to, &mut |from, look| {
-                places(Kind::Digits, from, look);
-            });
+        let numbers = personal.numbers.again(text, pii::number, found, up_to, &mut |from, look| {
+            places(Kind::Digits, from, look);
+        });
         let hexes = personal.hexes.again(text, pii::hex, found, up_to, &mut |from, look| {
             places(Kind::Hex, from, look);
         });

@@ -10,11 +10,6 @@ mod weights;
 pub(crate) use self::anchors::Around;
 pub(crate) use self::class::{Classes, bit as class_of};
 
-/// The class of a byte, one of 32.
-pub(crate) const fn class(byte: u8) -> u8 {
-    class::class(byte)
-}
-
 use anchors::{Anchors, Sorts};
 use class::{BLOCK, GROUP, Window, Windows};
 use ends::Ends;
@@ -32,6 +27,8 @@ const LANES: usize = GROUP / 2;
 pub(crate) struct Filter {
     anchors: Anchors,
     ends: Ends,
+    /// Whether numbers are asked for.
+    numbers: bool,
     /// Length of the longest word.
     longest: usize,
 }
@@ -42,6 +39,10 @@ pub(crate) struct Carry {
     window: Window,
     marks: ends::Marks,
 }
+
+/// The class of a byte, where it stands in the window that ends with the byte.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastOfThree(Window);
 
 /// A place that was found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd)]
@@ -86,6 +87,7 @@ impl Filter {
         Self {
             anchors: Anchors::new(words, numbers),
             ends: Ends::new(words.iter().map(|(word, _)| word.as_bytes()), numbers),
+            numbers,
             longest: lengths.max().unwrap_or(0).max(Self::SHORTEST),
         }
     }
@@ -114,10 +116,10 @@ impl Filter {
         }
     }
 
-    /// Whether anything may end with the next byte of a text, which is of this [class]. If not, no search has to look at it.
+    /// Whether anything may end with the next byte of a text, which is of this class. If not, no search has to look at it.
     #[inline]
-    pub(crate) fn next(&self, carry: &mut Carry, class: u8) -> bool {
-        carry.window = carry.window >> 5 | Window::from(class) << 10;
+    pub(crate) fn next(&self, carry: &mut Carry, class: LastOfThree) -> bool {
+        carry.window = carry.window >> 5 | class.0;
         let before = std::mem::replace(&mut carry.marks, self.ends.marks(carry.window));
         ends::meet(before, carry.marks) != 0
     }
@@ -132,7 +134,11 @@ impl Filter {
     ) {
         let mut search = Search { text, from, digits_from: 0, hex_from: 0, hit };
         while ends != 0 {
-            self.end(from + ends.trailing_zeros() as usize + 1, &mut search);
+            let end = from + ends.trailing_zeros() as usize + 1;
+            self.ends.each(text.get(..end).unwrap_or(&[]), |it| _ = (search.hit)(it));
+            if let Some(start) = end.checked_sub(3).filter(|_| self.numbers) {
+                search.number(start);
+            }
             ends &= ends - 1;
         }
     }
@@ -142,7 +148,7 @@ impl Filter {
         let last = text.get(text.len().saturating_sub(4)..).unwrap_or(&[]);
         let mut carry = Carry::default();
         for byte in last {
-            self.next(&mut carry, class::of(*byte));
+            self.next(&mut carry, LastOfThree::of_byte(*byte));
         }
         carry
     }
@@ -159,17 +165,21 @@ impl Filter {
             let marks = self.ends.marks(window);
             let met = ends::meet(before, marks);
             if met != 0 {
-                self.end(at + 1, search);
+                self.end(met, at + 1, search);
             }
             before = marks;
         }
     }
 
     #[inline(never)]
-    fn end<H: FnMut(Occurrence) -> usize>(&self, end: usize, search: &mut Search<'_, '_, H>) {
-        let text = search.text.get(..end).unwrap_or(&[]);
-        let met = self.ends.met(text);
+    fn end<H: FnMut(Occurrence) -> usize>(
+        &self,
+        met: ends::Marks,
+        end: usize,
+        search: &mut Search<'_, '_, H>,
+    ) {
         if ends::word(met) {
+            let text = search.text.get(..end).unwrap_or(&[]);
             self.ends.each(text, |occurrence| _ = (search.hit)(occurrence));
         }
         if ends::number(met) && end >= 3 {
@@ -266,6 +276,24 @@ impl Filter {
                 search.number(at + 1);
             }
         }
+    }
+}
+
+impl LastOfThree {
+    pub(crate) const SHIFT: u32 = 10;
+
+    /// From the bits of a word, of which the others do not matter.
+    #[inline]
+    pub(crate) const fn of(bits: u16) -> Self {
+        Self(bits & 0x1f << Self::SHIFT)
+    }
+
+    pub(crate) const fn of_byte(byte: u8) -> Self {
+        Self((class::class(byte) as Window) << Self::SHIFT)
+    }
+
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
     }
 }
 

@@ -3,7 +3,12 @@
 use std::fmt;
 
 use crate::{
-    Detector, Finding, buffer::Buffer, engine::Hit, mask::Mask, search::Search, span,
+    Detector, Finding,
+    buffer::Buffer,
+    engine::Hit,
+    mask::Mask,
+    search::Search,
+    span,
     tail::{Bytes, Waits},
 };
 
@@ -122,7 +127,7 @@ impl StreamRedactor {
         std::mem::take(&mut self.findings)
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, last: bool, out: &mut String) {
         let read = self.text.read().as_bytes();
         let placeholder = std::mem::take(&mut self.placeholder);

@@ -8,7 +8,6 @@ pub(crate) use self::{
     held::{Held, News},
 };
 
-use self::class::Lane;
 use crate::{
     pii::{Kind, Kinds},
     tree::Tree,
@@ -63,9 +62,7 @@ impl Tail {
     pub(crate) fn hold(&self, bytes: &[u8], held: &mut Held, kinds: Kinds) -> usize {
         let mut hold = bytes.len();
         if !held.is_nothing(bytes) {
-            let run = held.run(Lane::Run).min(LONGEST_RUN);
-            let base64 = (bytes.len() - held.base64).min(LONGEST_BASE64);
-            hold -= run.max(base64).max(held.personal(bytes, kinds));
+            hold -= held.runs(bytes, kinds);
         }
         if self.may_be_odd(bytes) {
             hold = hold.min(self.odd(bytes));
@@ -116,7 +113,7 @@ const fn hash(last: u32, length: usize) -> usize {
         3 => last & 0xffff_ff00,
         _ => last,
     };
-    ((last >> 3 ^ last).wrapping_mul(0x9e37_79b1) >> (32 - KNOWN)) as usize
+    (last.wrapping_mul(0x9e37_79b1) >> (32 - KNOWN)) as usize
 }
 
 /// Where the run that a text ends with begins.

@@ -1,6 +1,6 @@
 //! What a byte may be part of.
 
-use crate::{filter, pii};
+use crate::{filter::LastOfThree, pii};
 
 /// A lane of all ones for each [sort](Lane) of run that a byte may be part of, and bits above them for what else is of
 /// interest.
@@ -67,8 +67,8 @@ pub(super) fn is_part_of_base64(byte: u8) -> bool {
 
 /// What the filter makes of a byte of this class.
 #[inline]
-pub(super) const fn of_filter(class: Class) -> u8 {
-    (class >> FILTER) as u8 & 0x1f
+pub(super) const fn of_filter(class: Class) -> LastOfThree {
+    LastOfThree::of((class >> (FILTER - LastOfThree::SHIFT)) as u16)
 }
 
 #[expect(
@@ -104,7 +104,7 @@ const fn of(byte: u8) -> Class {
         | flag(WIDE, !byte.is_ascii())
         | flag(BRACKET, byte == b'[')
         | flag(OTHER, !is_base64(byte));
-    sorts | others | (filter::class(byte) as Class) << FILTER
+    sorts | others | (LastOfThree::of_byte(byte).bits() as Class) << (FILTER - LastOfThree::SHIFT)
 }
 
 const fn flag(flag: Class, is: bool) -> Class {

@@ -28,7 +28,7 @@ pub(crate) struct Held {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct News {
     seen: Class,
-    /// A bit for each byte with which something ends that the filter looks for; the lowest one for the first byte.
+    /// A bit for each byte with which something may end that the filter looks for; the lowest one for the first byte.
     pub(crate) ends: u64,
     /// Whether Base64 has ended, or is so long that it is not waited for.
     pub(crate) base64: bool,
@@ -76,7 +76,8 @@ impl Held {
         }
         (self.runs, self.carry) = (runs, carry);
         let unused = (News::MOST - new.len()) as u32;
-        let base64 = self.base64_ends(from, others.checked_shr(unused).unwrap_or(0), floor);
+        let placed = |bits: u64| bits.checked_shr(unused).unwrap_or(0);
+        let base64 = self.base64_ends(from, placed(others), floor);
         if seen & WIDE != 0 {
             self.count_local(bytes);
         }
@@ -85,7 +86,7 @@ impl Held {
         }
         News {
             seen,
-            ends: ends.checked_shr(unused).unwrap_or(0),
+            ends: placed(ends),
             base64: base64 || bytes.len() >= self.base64.max(floor) + LONGEST_BASE64,
         }
     }
@@ -157,6 +158,14 @@ impl Held {
             self.look_for_head(bytes, last);
         }
         self.head.unwrap_or(bytes.len())
+    }
+
+    /// How much of the end are runs that have to be held, in bytes.
+    #[inline(never)]
+    pub(super) fn runs(&self, bytes: &[u8], kinds: Kinds) -> usize {
+        let run = self.run(Lane::Run).min(LONGEST_RUN);
+        let base64 = (bytes.len() - self.base64).min(LONGEST_BASE64);
+        run.max(base64).max(self.personal(bytes, kinds))
     }
 
     /// How much of the end may become personal data, besides runs and accounts, in bytes.
