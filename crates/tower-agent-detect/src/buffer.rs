@@ -1,6 +1,9 @@
 //! A text that comes in pieces, as it was written and as it is read.
 
-use crate::view::{self, View};
+use crate::{
+    tail::Bytes,
+    view::{self, View},
+};
 
 /// What has come and is not forgotten.
 #[derive(Debug, Default)]
@@ -11,27 +14,55 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    pub(crate) fn push(&mut self, piece: &str) {
-        let at = self.text.len();
-        self.text.push_str(piece);
+    /// Takes a piece as it is written, and says what it is made of.
+    #[inline]
+    pub(crate) fn push(&mut self, piece: &str) -> Bytes {
+        match piece.as_bytes() {
+            // To append a single byte takes less than to copy a text of any length.
+            [byte] if byte.is_ascii() => {
+                self.text.push(char::from(*byte));
+                Bytes::one(*byte)
+            }
+            _ => {
+                self.text.push_str(piece);
+                Bytes::of(piece)
+            }
+        }
+    }
+
+    /// Takes the same piece as it is read.
+    pub(crate) fn view(&mut self, piece: &str) {
         match &mut self.view {
-            Some(view) => view.push(piece, at),
+            Some(view) => view.push(piece, self.text.len() - piece.len()),
             None if piece.is_ascii() || !view::differs(piece) => {}
             None => self.view = Some(View::of(&self.text)),
         }
     }
 
+    pub(crate) const fn has_view(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// The length of the text as it is written.
+    #[inline]
+    pub(crate) const fn len(&self) -> usize {
+        self.text.len()
+    }
+
     /// The text as it is written. What is given out are places of this one.
+    #[inline]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// The text as it is read. What is searched is this one.
+    #[inline]
     pub(crate) fn read(&self) -> &str {
         self.view.as_ref().map_or(&self.text, View::text)
     }
 
     /// Where a place of the text as it is read stands in the text as it is written.
+    #[inline]
     pub(crate) fn written(&self, place: usize) -> usize {
         match &self.view {
             None => self.text.floor_char_boundary(place),

@@ -162,7 +162,7 @@ impl Detector {
 
     fn hits_read(&self, text: &str, mask: &Mask) -> Vec<Hit> {
         let mut search = Search::default();
-        search.advance(&self.engine, mask, text.as_bytes(), true);
+        search.advance(&self.engine, mask, text.as_bytes(), true, true);
         if search.hits.is_empty() {
             return Vec::new();
         }

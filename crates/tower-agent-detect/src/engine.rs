@@ -23,7 +23,7 @@ use crate::{
     personal::{Personal, Progresses},
     pii::{self, Found},
     rule::Rule,
-    tail::{Held, Tail},
+    tail::{Held, News, Tail},
     text::{End, Text, Verdict},
     trail::Trails,
 };
@@ -93,6 +93,8 @@ struct Open {
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     words_from: usize,
+    /// Whether there was nothing to be looked at again when anything was last seen.
+    is_calm: bool,
     percent: Progress,
     base64: Progress,
     personal: Progresses,
@@ -136,20 +138,78 @@ impl Engine {
     #[inline]
     pub(crate) fn advance(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
         if text.end() != End::More {
+            scan.catch_up();
             return self.look(text, scan);
         }
-        let calm = scan.is_calm();
-        let quiet = scan.held.take(text.bytes(), &self.filter, scan.base64.floor);
-        let held = self.tail.hold(text.bytes(), &mut scan.held, self.personal.kinds);
-        if calm && quiet {
-            scan.pass(text.len());
+        let bytes = text.bytes();
+        let from = scan.words_from;
+        if text.len() - from > News::MOST {
+            scan.catch_up();
+            scan.held.look_back(bytes, &self.filter);
+            let held = self.tail.hold(bytes, &mut scan.held, self.personal.kinds);
+            return held.min(self.look(text, scan));
+        }
+        let base64 = scan.held.base64();
+        let mut news = scan.held.take(bytes, from, &self.filter, scan.base64.floor);
+        let held = self.tail.hold(bytes, &mut scan.held, self.personal.kinds);
+        if scan.is_calm && news.is_quiet() {
+            scan.words_from = text.len();
             return held;
         }
-        held.min(self.look(text, scan))
+        scan.catch_up_with(base64);
+        news.base64 |= !scan.base64.is_at(base64);
+        held.min(self.glance(text, scan, news))
     }
 
+    /// Looks at all that there is.
     #[inline(never)]
     fn look(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let from = std::mem::replace(&mut scan.words_from, text.len());
+        let mut settled = self.look_again(text, scan, from);
+        self.filter.search(text.bytes(), from, &mut |seen| {
+            let (begins, numbers_from) = self.seen(text, seen, scan);
+            settled = settled.min(begins);
+            numbers_from
+        });
+        settled = settled.min(self.at_signs(text, scan));
+        self.personal_rest(scan);
+        if !scan.inside {
+            settled = settled.min(self.percent(text, scan)).min(self.base64(text, scan));
+        }
+        settled.min(self.rest(text, scan))
+    }
+
+    /// Does the same where a few bytes have come of which more is known.
+    #[inline(never)]
+    fn glance(&self, text: &Text<'_>, scan: &mut Scan, news: News) -> usize {
+        let from = std::mem::replace(&mut scan.words_from, text.len());
+        let mut settled = self.look_again(text, scan, from);
+        self.filter.ends(text.bytes(), from, news.ends, &mut |seen| {
+            let (begins, numbers_from) = self.seen(text, seen, scan);
+            settled = settled.min(begins);
+            numbers_from
+        });
+        if news.has_at_sign() || !scan.personal.are_signs_at(from) {
+            settled = settled.min(self.at_signs(text, scan));
+        } else {
+            scan.personal.pass(text.len());
+        }
+        self.personal_rest(scan);
+        if news.has_percent() || !scan.percent.is_at(from) {
+            settled = settled.min(self.percent(text, scan));
+        } else {
+            scan.percent.from = text.len();
+        }
+        if news.base64 {
+            settled = settled.min(self.base64(text, scan));
+        } else {
+            scan.base64.from = scan.base64.from.max(scan.held.base64());
+        }
+        settled.min(self.rest(text, scan))
+    }
+
+    /// Looks again at what was undecided when the text ended at a place.
+    fn look_again(&self, text: &Text<'_>, scan: &mut Scan, from: usize) -> usize {
         let mut settled = text.len();
         // What stays undecided goes to the end of the same list, which so keeps its room.
         let known = scan.open.len();
@@ -159,22 +219,8 @@ impl Engine {
             }
         }
         scan.open.drain(..known);
-        let from = std::mem::replace(&mut scan.words_from, text.len());
-        settled = settled.min(self.personal_again(text, scan));
-        self.filter.search(text.bytes(), from, &mut |seen| {
-            let (begins, numbers_from) = self.seen(text, seen, scan);
-            settled = settled.min(begins);
-            numbers_from
-        });
-        settled = settled.min(self.personal_rest(text, scan));
-        if !scan.inside {
-            settled = settled.min(self.unwrap(text, scan));
-        }
-        if !scan.inside {
-            settled = settled.min(self.touching(text, scan));
-        }
-        if !self.allow.is_empty() {
-            scan.hits.retain(|hit| !self.allow.allows(text.bytes().get(hit.start..hit.end)));
+        if scan.personal.is_number_open() {
+            settled = settled.min(self.numbers_again(text, scan, from));
         }
         settled
     }
@@ -195,38 +241,51 @@ impl Engine {
         }
     }
 
-    /// Looks once more at the numbers that were undecided.
-    fn personal_again(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+    /// Looks once more at the numbers that were undecided, and at those up to a place that waited for them.
+    fn numbers_again(&self, text: &Text<'_>, scan: &mut Scan, up_to: usize) -> usize {
         let Scan { personal, found, .. } = scan;
+        let looked = text.bytes().get(..up_to).unwrap_or_default();
         let places = |kind: Kind, from: usize, look: &mut dyn FnMut(usize)| {
-            self.filter.search(text.bytes(), from, &mut |seen| {
+            self.filter.search(looked, from, &mut |seen| {
                 if seen.kind == kind && seen.start >= from {
                     look(seen.start);
                 }
                 0
             });
         };
-        let numbers = personal
-            .numbers
-            .again(text, pii::number, found, &mut |from, look| places(Kind::Digits, from, look));
-        let hexes = personal
-            .hexes
-            .again(text, pii::hex, found, &mut |from, look| places(Kind::Hex, from, look));
+        let numbers = personal.numbers.again(text, pii::number, found, up_to, &mut |from, look| {
+            places(Kind::Digits, from, look);
+        });
+        let hexes = personal.hexes.again(text, pii::hex, found, up_to, &mut |from, look| {
+            places(Kind::Hex, from, look);
+        });
         numbers.min(hexes)
     }
 
-    /// Looks at the signs of addresses, and gives everything personal its rule.
-    fn personal_rest(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
-        let mut settled = text.len();
+    /// Looks at the signs of addresses.
+    fn at_signs(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
         if self.personal.kinds.contains(pii::Kind::Email) {
-            settled = self.personal.at_signs(text, &mut scan.personal, &mut scan.found);
-        } else {
-            scan.personal.pass(text.len());
+            return self.personal.at_signs(text, &mut scan.personal, &mut scan.found);
         }
+        scan.personal.pass(text.len());
+        text.len()
+    }
+
+    /// Gives everything personal its rule.
+    fn personal_rest(&self, scan: &mut Scan) {
         for found in scan.found.drain(..) {
             if let Some(rule) = self.personal.rule(found.kind) {
                 scan.hits.push(Hit { rule, start: found.start, end: found.end });
             }
+        }
+    }
+
+    /// Looks at what touches anything that was found, and leaves out what is allowed.
+    fn rest(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let settled = if scan.inside { text.len() } else { self.touching(text, scan) };
+        scan.calm_down();
+        if !self.allow.is_empty() {
+            scan.hits.retain(|hit| !self.allow.allows(text.bytes().get(hit.start..hit.end)));
         }
         settled
     }
@@ -320,23 +379,27 @@ impl Target {
 }
 
 impl Scan {
-    /// Whether nothing that has been looked at is to be looked at again.
-    #[inline]
-    fn is_calm(&self) -> bool {
+    /// Notes whether nothing that has been looked at is to be looked at again.
+    fn calm_down(&mut self) {
         let from = self.words_from;
-        self.open.is_empty()
+        self.is_calm = self.open.is_empty()
             && self.percent.is_at(from)
-            && self.base64.is_at(self.held.base64())
             && self.personal.is_at(from)
+            && self.base64.is_at(self.held.base64());
     }
 
-    /// Nothing before a place is of interest, but for the Base64 that stands right before it.
-    #[inline]
-    fn pass(&mut self, place: usize) {
-        self.words_from = place;
-        self.percent.from = place;
-        self.personal.pass(place);
-        self.base64.from = self.base64.from.max(self.held.base64());
+    /// As long as it is calm, only words have gone on.
+    pub(crate) fn catch_up(&mut self) {
+        self.catch_up_with(self.held.base64());
+    }
+
+    /// The same, with the place where the last Base64 began.
+    fn catch_up_with(&mut self, base64: usize) {
+        if self.is_calm {
+            self.percent.from = self.words_from;
+            self.personal.pass(self.words_from);
+            self.base64.from = self.base64.from.max(base64);
+        }
     }
 
     /// Whether a number is held until it ends.

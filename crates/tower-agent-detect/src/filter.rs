@@ -41,6 +41,10 @@ pub(crate) struct Carry {
     marks: ends::Marks,
 }
 
+/// The class of a byte, where it stands in the window that ends with the byte.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastOfThree(Window);
+
 /// A place that was found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd)]
 pub(crate) struct Occurrence {
@@ -116,12 +120,31 @@ impl Filter {
         }
     }
 
-    /// Whether anything may end with the next byte of a text. If not, no search has to look at it.
+    /// Whether anything may end with the next byte of a text, which is of this class. If not, no search has to look at it.
     #[inline]
-    pub(crate) fn next(&self, carry: &mut Carry, byte: u8) -> bool {
-        carry.window = class::next(carry.window, byte);
+    pub(crate) fn next(&self, carry: &mut Carry, class: LastOfThree) -> bool {
+        carry.window = carry.window >> 5 | class.0;
         let before = std::mem::replace(&mut carry.marks, self.ends.marks(carry.window));
         ends::meet(before, carry.marks) != 0
+    }
+
+    /// Reports what ends with some bytes of a text, from a place on: a bit for each, the lowest one for the first.
+    pub(crate) fn ends(
+        &self,
+        text: &[u8],
+        from: usize,
+        mut ends: u64,
+        hit: &mut impl FnMut(Occurrence) -> usize,
+    ) {
+        let mut search = Search { text, from, digits_from: 0, hex_from: 0, hit };
+        while ends != 0 {
+            let end = from + ends.trailing_zeros() as usize + 1;
+            self.ends.each(text.get(..end).unwrap_or(&[]), |it| _ = (search.hit)(it));
+            if let Some(start) = end.checked_sub(3).filter(|_| self.numbers) {
+                search.number(start);
+            }
+            ends &= ends - 1;
+        }
     }
 
     /// What to carry on behind a text.
@@ -129,7 +152,7 @@ impl Filter {
         let last = text.get(text.len().saturating_sub(4)..).unwrap_or(&[]);
         let mut carry = Carry::default();
         for byte in last {
-            self.next(&mut carry, *byte);
+            self.next(&mut carry, LastOfThree::of_byte(*byte));
         }
         carry
     }
@@ -250,6 +273,24 @@ impl Filter {
         for &(at, sorts) in places.take() {
             self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
         }
+    }
+}
+
+impl LastOfThree {
+    pub(crate) const SHIFT: u32 = 10;
+
+    /// From the bits of a word, of which the others do not matter.
+    #[inline]
+    pub(crate) const fn of(bits: u16) -> Self {
+        Self(bits & 0x1f << Self::SHIFT)
+    }
+
+    pub(crate) const fn of_byte(byte: u8) -> Self {
+        Self((class::class(byte) as Window) << Self::SHIFT)
+    }
+
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
     }
 }
 

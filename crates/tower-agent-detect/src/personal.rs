@@ -91,17 +91,18 @@ impl Line {
         }
     }
 
-    /// Looks once more at what was undecided, and at all numbers that have come meanwhile.
+    /// Looks once more at what was undecided, and at all numbers that have come meanwhile, up to a place.
     pub(crate) fn again(
         &mut self,
         text: &Text<'_>,
         look: Look,
         found: &mut Vec<Found>,
+        up_to: usize,
         places: &mut dyn FnMut(usize, &mut dyn FnMut(usize)),
     ) -> usize {
         let Some(at) = self.open.take() else { return text.len() };
         let mut settled = self.seen(text, at, look, found);
-        if self.open.is_none() {
+        if self.open.is_none() && self.from < up_to {
             let from = self.from;
             places(from, &mut |at| settled = settled.min(self.seen(text, at, look, found)));
         }
@@ -127,7 +128,12 @@ impl Line {
 impl Progresses {
     /// Whether nothing before a place is to be looked at again.
     pub(crate) const fn is_at(&self, place: usize) -> bool {
-        self.at_signs_from >= place && !self.is_number_open()
+        self.are_signs_at(place) && !self.is_number_open()
+    }
+
+    /// Whether no sign of an address before a place is to be looked at again.
+    pub(crate) const fn are_signs_at(&self, place: usize) -> bool {
+        self.at_signs_from >= place
     }
 
     pub(crate) const fn is_number_open(&self) -> bool {

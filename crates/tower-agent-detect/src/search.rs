@@ -4,6 +4,7 @@
 use crate::{
     engine::{Engine, Hit, Scan},
     mask::{Mask, Standing},
+    tail::Waits,
     text::{End, Text},
 };
 
@@ -22,21 +23,29 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Looks at what has come since the last time. Gives how far the text is settled.
+    /// Looks at what has come since the last time, in which a placeholder may begin. Gives how far the text is settled.
+    #[inline]
     pub(crate) fn advance(
         &mut self,
         engine: &Engine,
         mask: &Mask,
         bytes: &[u8],
         last: bool,
+        placeholder: bool,
     ) -> usize {
+        let new = bytes.get(self.masks_from..).unwrap_or_default();
+        if !last && self.masks_seen == self.masks_from && !mask.may_begin(new, placeholder) {
+            (self.masks_from, self.masks_seen) = (bytes.len(), bytes.len());
+            return self.segment(engine, bytes, bytes.len(), End::More);
+        }
+        self.divide(engine, mask, bytes, last)
+    }
+
+    /// Looks at what stands between masks.
+    #[inline(never)]
+    fn divide(&mut self, engine: &Engine, mask: &Mask, bytes: &[u8], last: bool) -> usize {
         let mut to = bytes.len();
         let mut end = if last { End::Final } else { End::More };
-        let new = bytes.get(self.masks_from..).unwrap_or_default();
-        if !last && self.masks_seen == self.masks_from && !mask.may_begin(new) {
-            (self.masks_from, self.masks_seen) = (to, to);
-            return self.segment(engine, bytes, to, end);
-        }
         for (at, standing) in mask.standings(bytes, self.masks_from, last) {
             match standing {
                 // Whoever writes a value of his own in this form does not get it past.
@@ -53,6 +62,7 @@ impl Search {
         self.segment(engine, bytes, to, end)
     }
 
+    #[inline]
     fn segment(&mut self, engine: &Engine, bytes: &[u8], to: usize, end: End) -> usize {
         let segment = self.segment;
         let text = Text::new(bytes.get(segment..to).unwrap_or_default(), self.after_mask, end);
@@ -64,9 +74,14 @@ impl Search {
         segment + settled
     }
 
-    /// Whether a number is held until it ends.
-    pub(crate) const fn is_number_open(&self) -> bool {
-        self.scan.is_number_open()
+    /// What only goes on with what is held.
+    pub(crate) const fn waits(&self) -> Waits {
+        Waits::new(self.scan.is_number_open())
+    }
+
+    /// Must come before what follows.
+    pub(crate) fn catch_up(&mut self) {
+        self.scan.catch_up();
     }
 
     /// The first place that may still be looked at.

@@ -3,7 +3,13 @@
 use std::fmt;
 
 use crate::{
-    Detector, Finding, buffer::Buffer, engine::Hit, mask::Mask, search::Search, span, tail,
+    Detector, Finding,
+    buffer::Buffer,
+    engine::Hit,
+    mask::Mask,
+    search::Search,
+    span,
+    tail::{Bytes, Waits},
 };
 
 /// Takes a text in pieces of any size and gives out, byte for byte, what masking the whole text gives.
@@ -33,8 +39,11 @@ pub struct StreamRedactor {
     done: usize,
     /// How much of the text was forgotten.
     forgotten: usize,
-    /// How much of the text has been looked at.
-    looked: usize,
+    /// Up to which length a text waits that grows by more of what is held.
+    waits_to: usize,
+    waits: Waits,
+    /// Whether a placeholder may begin in what has not been looked at.
+    placeholder: bool,
     /// How long the text must be before another search is worth it.
     search_at: usize,
     /// What was masked last, with places that count from the beginning of the stream: a further part of it gets no mask of
@@ -59,7 +68,9 @@ impl StreamRedactor {
             text: Buffer::default(),
             done: 0,
             forgotten: 0,
-            looked: 0,
+            waits_to: 0,
+            waits: Waits::default(),
+            placeholder: false,
             search_at: 0,
             last: None,
             findings: Vec::new(),
@@ -67,41 +78,48 @@ impl StreamRedactor {
     }
 
     /// Takes the next piece, and appends to `out` what is settled by now.
+    #[inline]
     pub fn push(&mut self, piece: &str, out: &mut String) {
-        self.text.push(piece);
-        let length = self.text.text().len();
-        if length < self.search_at || (length - self.looked <= Self::UNLOOKED && self.waits(piece))
-        {
+        let bytes = self.text.push(piece);
+        // A piece settles nothing if it goes on with what is held, which is looked at as a whole when it ends.
+        if !(bytes.go_on(self.waits) && self.text.len() <= self.waits_to) {
+            self.pushed(piece, bytes, out);
+        }
+    }
+
+    #[inline(never)]
+    fn pushed(&mut self, piece: &str, bytes: Bytes, out: &mut String) {
+        self.placeholder |= bytes.may_begin_placeholder();
+        if !bytes.are_ascii() || self.text.has_view() {
+            self.text.view(piece);
+        }
+        let length = self.text.len();
+        if length < self.search_at {
             return;
         }
-        self.looked = length;
         self.release(false, out);
         let held = self.held();
         // A long hold is searched again only when it grew by a quarter, so that the work stays linear.
-        self.search_at = if held < 256 { 0 } else { self.text.text().len() + held / 4 };
+        self.search_at = if held < 256 { 0 } else { length + held / 4 };
+        self.waits = self.search.waits();
+        self.waits_to = if self.text.has_view() { 0 } else { length + Self::UNLOOKED };
         if self.done >= Self::SLACK {
             self.forget();
         }
     }
 
-    /// Whether a piece settles nothing: it goes on with what is held, which is looked at as a whole when it ends.
-    #[inline]
-    fn waits(&self, piece: &str) -> bool {
-        tail::goes_on(piece, self.search.is_number_open())
-    }
-
     /// Appends the rest. The next piece begins another text.
     pub fn finish(&mut self, out: &mut String) {
         self.release(true, out);
-        self.forgotten += self.text.text().len();
+        self.forgotten += self.text.len();
         self.text.clear();
-        (self.done, self.looked, self.search_at, self.last) = (0, 0, 0, None);
+        (self.done, self.waits_to, self.search_at, self.last) = (0, 0, 0, None);
         self.search = Search::default();
     }
 
     /// How many bytes are held back.
     pub fn held(&self) -> usize {
-        self.text.text().len() - self.done
+        self.text.len() - self.done
     }
 
     /// What was found since this was last asked, in order. Places count from the beginning of the stream.
@@ -109,14 +127,17 @@ impl StreamRedactor {
         std::mem::take(&mut self.findings)
     }
 
+    #[inline(always)]
     fn release(&mut self, last: bool, out: &mut String) {
         let read = self.text.read().as_bytes();
-        let settled = self.search.advance(self.detector.engine(), &self.mask, read, last);
+        let placeholder = std::mem::take(&mut self.placeholder);
+        let engine = self.detector.engine();
+        let settled = self.search.advance(engine, &self.mask, read, last, placeholder);
         let mut to = settled;
         if !self.search.hits.is_empty() {
             to = self.mask_to(to, out);
         }
-        let to = if last && to == settled { self.text.text().len() } else { self.text.written(to) };
+        let to = if last && to == settled { self.text.len() } else { self.text.written(to) };
         if to > self.done {
             out.push_str(self.text.text().get(self.done..to).unwrap_or_default());
             self.done = to;
@@ -159,6 +180,7 @@ impl StreamRedactor {
     }
 
     fn forget(&mut self) {
+        self.search.catch_up();
         let needed = self.search.needs().min(self.text.read_place(self.done));
         if needed < Self::SLACK / 2 {
             return;
@@ -167,7 +189,7 @@ impl StreamRedactor {
         self.search.forget(read);
         self.done -= written;
         self.forgotten += written;
-        self.looked -= written;
+        self.waits_to = self.waits_to.saturating_sub(written);
         self.search_at = self.search_at.saturating_sub(written);
     }
 }

@@ -1,10 +1,15 @@
 //! How much of the end of a text that goes on may still become part of something.
 
+mod class;
+mod held;
+
+pub(crate) use self::{
+    class::{Bytes, Waits, is_base64, is_run},
+    held::{Held, News},
+};
+
 use crate::{
-    decode::{PADDING, SHORTEST_BASE64},
-    filter::{Carry, Filter},
-    pii::{self, Kind, Kinds},
-    text::{End, Text},
+    pii::{Kind, Kinds},
     tree::Tree,
 };
 
@@ -13,52 +18,15 @@ use crate::{
 pub(crate) struct Tail {
     /// Their beginnings, as far as these are no [runs](is_run).
     odd: Tree,
-    /// The bytes around the last one of a beginning that is part of no run, as [`Around`] has them.
-    around: Vec<u64>,
+    /// A bit for each hash of the [last bytes](last) of one.
+    known: Box<[u64; 1 << (KNOWN - 6)]>,
 }
 
-/// A byte, the one before it and the one behind it; zero stands for any, and for none.
-type Around = [u8; 3];
+/// Bits of a hash.
+const KNOWN: u32 = 15;
 
-/// What a byte may be part of: a lane of all ones for each [sort](Lane) of run, and a bit above them for each other
-/// thing of interest.
-type Class = u64;
-
-/// The sorts of runs, by their lanes.
-#[derive(Clone, Copy, Debug)]
-enum Lane {
-    Run,
-    Local,
-    Number,
-    Hex,
-    Account,
-}
-
-const LANE: u32 = 8;
-const LANES: u32 = 5;
-/// One in each lane.
-const ONES: Class = 0x01_0101_0101;
 /// The longest run that a lane counts.
 const COUNTED: usize = 127;
-
-const BASE64: Class = 1 << (LANE * LANES);
-/// What a number may begin with.
-const LEAD: Class = BASE64 << 1;
-const DIGIT: Class = BASE64 << 2;
-/// `@` and `%`.
-const SIGN: Class = BASE64 << 3;
-const WIDE: Class = BASE64 << 4;
-
-/// A run of these may turn out to be a value, or the beginning of one, by what follows it.
-pub(crate) const fn is_run(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'%' | b'+' | b'~' | b'-')
-}
-
-/// A run of these may turn out to be Base64 of something.
-#[inline]
-pub(crate) const fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
-}
 
 /// Nothing looks further back than this from what makes a run a value, in bytes.
 pub(crate) const LONGEST_RUN: usize = 64;
@@ -68,175 +36,6 @@ const LONGEST_WORD: usize = 64;
 
 /// How much of a run is taken for Base64, in bytes.
 pub(crate) const LONGEST_BASE64: usize = 4096;
-
-/// Growth of a text up to which its new bytes are looked at one by one.
-const SHORT: usize = 64;
-
-/// What the text ends with.
-#[derive(Debug, Default)]
-pub(crate) struct Held {
-    /// How much of the text this is about.
-    to: usize,
-    carry: Carry,
-    /// How long the run of each sort is that it ends with, in a lane.
-    runs: Class,
-    /// Where its last Base64 begins.
-    base64: usize,
-    /// Where a country and check digits stand, and only parts of an account since.
-    head: Option<usize>,
-}
-
-/// The class of a byte.
-#[inline]
-fn class(byte: u8) -> Class {
-    CLASSES.get(usize::from(byte)).copied().unwrap_or(WIDE)
-}
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "the compiler evaluates it, and would refuse a wrong index"
-)]
-const CLASSES: [Class; 256] = {
-    let mut classes = [WIDE; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        classes[byte as usize] = of(byte);
-        byte += 1;
-    }
-    classes
-};
-
-const fn of(byte: u8) -> Class {
-    let leads = byte.is_ascii_digit() || matches!(byte, b'+' | b'(');
-    let number = leads || matches!(byte, b')' | b' ' | b'-' | b'.' | b'/' | b':');
-    let hex = byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.');
-    let account = byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-');
-    let sorts = lane(Lane::Run, is_run(byte))
-        | lane(Lane::Local, pii::is_local(byte))
-        | lane(Lane::Number, number)
-        | lane(Lane::Hex, hex)
-        | lane(Lane::Account, account);
-    let others = flag(BASE64, is_base64(byte))
-        | flag(LEAD, leads)
-        | flag(DIGIT, byte.is_ascii_digit())
-        | flag(SIGN, matches!(byte, b'@' | b'%'));
-    sorts | others
-}
-
-const fn flag(flag: Class, is: bool) -> Class {
-    if is { flag } else { 0 }
-}
-
-const fn lane(lane: Lane, is: bool) -> Class {
-    if is { 0xff << (LANE * lane as u32) } else { 0 }
-}
-
-/// Whether all of a text is part of one run, which is held as a whole; or of a number, if one is held.
-#[inline]
-pub(crate) fn goes_on(text: &str, number: bool) -> bool {
-    let all = text.bytes().fold(Class::MAX, |all, byte| all & class(byte));
-    let held = lane(Lane::Run, true) | if number { lane(Lane::Number, true) } else { 0 };
-    all & held != 0
-}
-
-impl Held {
-    /// Looks at the bytes that have come since the last time. Says whether nothing that anything begins with is among
-    /// them, and no Base64 that ends; of what was there before, `floor` is where new Base64 may begin.
-    #[inline]
-    pub(crate) fn take(&mut self, bytes: &[u8], filter: &Filter, floor: usize) -> bool {
-        let from = std::mem::replace(&mut self.to, bytes.len());
-        let new = bytes.get(from..).unwrap_or_default();
-        if new.len() > SHORT {
-            self.look_back(bytes, filter);
-            return false;
-        }
-        let (mut base64, mut runs, mut carry) = (self.base64.max(floor), self.runs, self.carry);
-        let (mut seen, mut met, mut ended) = (0, false, false);
-        for (at, byte) in (from..).zip(new) {
-            let class = class(*byte);
-            seen |= class;
-            met |= filter.next(&mut carry, *byte);
-            runs += ONES;
-            runs = (runs - (runs >> (LANE - 1) & ONES)) & class;
-            let is_base64 = class & BASE64 != 0;
-            ended |= !is_base64 & (at >= base64 + SHORTEST_BASE64 - PADDING);
-            base64 = if is_base64 { base64 } else { at + 1 };
-        }
-        (self.base64, self.runs, self.carry) = (base64, runs, carry);
-        if seen & WIDE != 0 {
-            self.look_back(bytes, filter);
-        } else if seen & DIGIT != 0 || self.head.is_some() {
-            let account = bytes.len() - self.run(Lane::Account);
-            self.head = self.head.filter(|head| *head >= account);
-            if self.head.is_none() {
-                self.look_for_head(bytes, from.saturating_sub(3));
-            }
-        }
-        !met && !ended && seen & SIGN == 0 && bytes.len() < base64 + LONGEST_BASE64
-    }
-
-    /// Looks at the end of a text of which the beginning was not looked at.
-    #[inline(never)]
-    fn look_back(&mut self, bytes: &[u8], filter: &Filter) {
-        let last = bytes.get(bytes.len().saturating_sub(COUNTED)..).unwrap_or_default();
-        self.runs = 0;
-        for byte in last {
-            self.runs += ONES;
-            self.runs = (self.runs - (self.runs >> (LANE - 1) & ONES)) & class(*byte);
-        }
-        let local = (bytes.len() - pii::local(bytes)).min(COUNTED) as Class;
-        self.runs = self.runs & !lane(Lane::Local, true) | local << (LANE * Lane::Local as u32);
-        let base64 = bytes.iter().rev().take(LONGEST_BASE64).take_while(|byte| is_base64(**byte));
-        self.base64 = bytes.len() - base64.count();
-        self.carry = filter.carry(bytes);
-        self.head = None;
-        self.look_for_head(bytes, bytes.len().saturating_sub(pii::MAX_ACCOUNT));
-    }
-
-    fn look_for_head(&mut self, bytes: &[u8], from: usize) {
-        let text = Text::new(bytes, false, End::More);
-        let account = bytes.len() - self.run(Lane::Account);
-        let last = bytes.len().saturating_sub(3);
-        self.head = (from.max(account)..last).find(|at| pii::is_head(&text, *at));
-    }
-
-    /// How much of the end may become personal data, besides runs and accounts, in bytes.
-    #[inline]
-    fn personal(&self, bytes: &[u8], kinds: Kinds) -> usize {
-        let mut most = 0;
-        if kinds.contains(Kind::Email) && self.run(Lane::Local) < LONGEST_RUN + 2 {
-            most = most.max(self.run(Lane::Local));
-        }
-        if kinds.numbers() {
-            let number = self.run(Lane::Number).min(pii::MAX_NUMBER);
-            let bytes = bytes.get(bytes.len() - number..).unwrap_or_default();
-            let before = bytes.iter().take_while(|byte| class(**byte) & LEAD == 0).count();
-            most = most.max(number - before);
-        }
-        if kinds.hex() {
-            most = most.max(self.run(Lane::Hex).min(pii::MAX_NUMBER));
-        }
-        most
-    }
-
-    /// How long the run of a sort is, in bytes; no more is counted than [`COUNTED`].
-    #[inline]
-    const fn run(&self, lane: Lane) -> usize {
-        (self.runs >> (LANE * lane as u32)) as usize & COUNTED
-    }
-
-    /// Where the Base64 begins that the text ends with.
-    pub(crate) const fn base64(&self) -> usize {
-        self.base64
-    }
-
-    /// Forgets the front of the text.
-    pub(crate) fn shift(&mut self, by: usize) {
-        self.to = self.to.saturating_sub(by);
-        self.base64 = self.base64.saturating_sub(by);
-        self.head = self.head.map(|head| head.saturating_sub(by));
-    }
-}
 
 impl Tail {
     /// For words that are themselves the beginning of what is masked.
@@ -248,50 +47,41 @@ impl Tail {
         }
         beginnings.sort_unstable();
         beginnings.dedup();
-        let mut known = vec![0; 1 << 8];
+        let mut known = Box::new([0; 1 << (KNOWN - 6)]);
         for part in &beginnings {
-            let odd = part.iter().rposition(|byte| !is_run(*byte)).unwrap_or(0);
-            let place = hash(around(part, odd));
-            if let Some(word) = known.get_mut(place >> 6) {
-                *word |= 1_u64 << (place & 63);
+            let hash = hash(last(part), part.len());
+            if let Some(word) = known.get_mut(hash >> 6) {
+                *word |= 1_u64 << (hash & 63);
             }
         }
-        Self { odd: Tree::new(beginnings.into_iter().zip(0..)), around: known }
+        Self { odd: Tree::new(beginnings.into_iter().zip(0..)), known }
     }
 
     /// The place from which the text has to be held back.
     #[inline]
     pub(crate) fn hold(&self, bytes: &[u8], held: &mut Held, kinds: Kinds) -> usize {
-        let run = held.run(Lane::Run);
-        let mut most = run.min(LONGEST_RUN).max((bytes.len() - held.base64).min(LONGEST_BASE64));
-        if let Some(odd) = bytes.len().checked_sub(run + 1)
-            && self.may_be_odd(bytes, odd)
-        {
-            most = most.max(bytes.len() - self.odd(bytes));
+        let mut hold = bytes.len();
+        if !held.is_nothing(bytes) {
+            hold -= held.runs(bytes, kinds);
         }
-        let hold = bytes.len() - most.max(held.personal(bytes, kinds));
-        if held.head.is_none() || !kinds.contains(Kind::Iban) {
-            return hold;
+        if self.may_be_odd(bytes) {
+            hold = hold.min(self.odd(bytes));
         }
-        let last = bytes.len().saturating_sub(pii::MAX_ACCOUNT);
-        if held.head.is_some_and(|head| head < last) {
-            held.look_for_head(bytes, last);
+        if held.head.is_some() && kinds.contains(Kind::Iban) {
+            hold = hold.min(held.account(bytes));
         }
-        held.head.map_or(hold, |head| hold.min(head))
+        hold
     }
 
-    /// Whether the beginning of a word may stand at the end of a text, of which the last byte that is part of no run
-    /// stands at a place.
+    /// Whether the beginning of a word may stand at the end of a text.
     #[inline]
-    fn may_be_odd(&self, bytes: &[u8], at: usize) -> bool {
-        let [before, byte, after] = around(bytes, at);
-        self.is_known([0, byte, after]) || self.is_known([before, byte, after])
-    }
-
-    #[inline]
-    fn is_known(&self, around: Around) -> bool {
-        let place = hash(around);
-        self.around.get(place >> 6).is_some_and(|word| word >> (place & 63) & 1 != 0)
+    fn may_be_odd(&self, bytes: &[u8]) -> bool {
+        let last = last(bytes);
+        let is_known = |length| {
+            let hash = hash(last, length);
+            self.known.get(hash >> 6).copied().unwrap_or(0) >> (hash & 63) & 1
+        };
+        is_known(1) | is_known(2) | is_known(3) | is_known(4) != 0
     }
 
     /// Where the run begins that stands before the beginning of a word at the end.
@@ -303,25 +93,43 @@ impl Tail {
     }
 }
 
-/// The bytes around a place.
+/// The last four bytes of a text, the very last one in the highest bits, each with the bit set in which letters of either
+/// case differ.
 #[inline]
-fn around(bytes: &[u8], at: usize) -> Around {
-    let byte = |at: usize| bytes.get(at).map_or(0, u8::to_ascii_lowercase);
-    [at.checked_sub(1).map_or(0, byte), byte(at), byte(at + 1)]
+fn last(bytes: &[u8]) -> u32 {
+    let last = match bytes.last_chunk() {
+        Some(last) => u32::from_le_bytes(*last),
+        None => bytes.iter().fold(0, |last, byte| last >> 8 | u32::from(*byte) << 24),
+    };
+    last | 0x2020_2020
 }
 
+/// The hash of so many of four bytes.
 #[inline]
-const fn hash([before, byte, after]: Around) -> usize {
-    let bytes = u32::from_le_bytes([before, byte, after, 0]);
-    (bytes.wrapping_mul(0x9e37_79b1) >> 18) as usize
+const fn hash(last: u32, length: usize) -> usize {
+    let last = match length {
+        0 | 1 => last & 0xff00_0000,
+        2 => last & 0xffff_0000,
+        3 => last & 0xffff_ff00,
+        _ => last,
+    };
+    (last.wrapping_mul(0x9e37_79b1) >> (32 - KNOWN)) as usize
 }
 
 /// Where the run that a text ends with begins.
 fn run_at_end(text: &[u8]) -> usize {
-    let longest = LONGEST_RUN + LONGEST_WORD;
-    let run = text.iter().rev().take(longest).take_while(|byte| is_run(**byte)).count();
-    let base64 =
-        text.iter().rev().take(LONGEST_BASE64).take_while(|byte| is_base64(**byte)).count();
+    const LONGEST: usize = LONGEST_RUN + LONGEST_WORD;
+    let (mut run, mut base64) = (0, 0);
+    let (mut is_run, mut is_base64) = (true, true);
+    for byte in text.iter().rev().take(LONGEST_BASE64) {
+        is_run &= class::is_part_of_run(*byte) && run < LONGEST;
+        is_base64 &= class::is_part_of_base64(*byte);
+        if !is_run && !is_base64 {
+            break;
+        }
+        run += usize::from(is_run);
+        base64 += usize::from(is_base64);
+    }
     text.len() - run.max(base64)
 }
 
@@ -330,13 +138,14 @@ pub(crate) mod tests {
     use std::sync::LazyLock;
 
     use super::*;
+    use crate::filter::Filter;
 
     static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::new(&[], true));
 
     fn held(bytes: &[u8]) -> Held {
         let mut held = Held::default();
         for end in 0..=bytes.len() {
-            held.take(&bytes[..end], &FILTER, 0);
+            held.take(&bytes[..end], end.saturating_sub(1), &FILTER, 0);
         }
         held
     }

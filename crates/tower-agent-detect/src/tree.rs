@@ -6,6 +6,8 @@ pub(crate) struct Tree {
     /// The root is the first one.
     nodes: Vec<Node>,
     branches: Vec<Branch>,
+    /// The node behind the root for each byte, if there is one: the root has most of the branches, and most texts end there.
+    last: Vec<Option<u32>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +36,9 @@ impl Tree {
         backwards.sort();
         let mut tree = Self::default();
         tree.grow(&backwards, 0);
+        let root = tree.nodes.first().copied().unwrap_or_default();
+        let of = |byte| tree.branch(root, byte).map(|branch| branch.node);
+        tree.last = (0..=u8::MAX).map(|byte| of(byte.to_ascii_lowercase())).collect();
         tree
     }
 
@@ -60,21 +65,25 @@ impl Tree {
     }
 
     /// Calls `each` with the words that end with a text, in any case, and with where they begin; the shortest one first.
+    #[inline]
     pub(crate) fn each(&self, text: &[u8], mut each: impl FnMut(u32, usize)) {
-        let Some(mut node) = self.nodes.first() else { return };
-        for (start, byte) in text.iter().enumerate().rev() {
-            let Some(next) = self.next(*node, byte.to_ascii_lowercase()) else { return };
-            node = next;
-            if let Some(number) = node.word {
+        let Some((last, before)) = text.split_last() else { return };
+        let Some(Some(mut node)) = self.last.get(usize::from(*last)).copied() else { return };
+        let mut before = before.iter().enumerate().rev();
+        let mut start = text.len() - 1;
+        while let Some(here) = self.nodes.get(node as usize) {
+            if let Some(number) = here.word {
                 each(number, start);
             }
+            let Some((place, byte)) = before.next() else { return };
+            let Some(next) = self.branch(*here, byte.to_ascii_lowercase()) else { return };
+            (start, node) = (place, next.node);
         }
     }
 
     #[inline]
-    fn next(&self, node: Node, byte: u8) -> Option<&Node> {
+    fn branch(&self, node: Node, byte: u8) -> Option<&Branch> {
         let branches = self.branches.get(node.first as usize..node.behind as usize)?;
-        let branch = branches.iter().find(|branch| branch.byte == byte)?;
-        self.nodes.get(branch.node as usize)
+        branches.iter().find(|branch| branch.byte == byte)
     }
 }

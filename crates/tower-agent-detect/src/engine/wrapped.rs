@@ -8,19 +8,20 @@ use crate::{
 };
 
 impl Engine {
-    /// Looks into what is wrapped.
-    pub(super) fn unwrap(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
-        let mut settled = text.len();
+    /// Looks into what is wrapped in percent escapes.
+    pub(super) fn percent(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
         loop {
             match decode::percent(text, &mut scan.percent) {
-                Unwrapped::Nothing => break,
-                Unwrapped::Undecided(begins) => {
-                    settled = begins;
-                    break;
-                }
+                Unwrapped::Nothing => return text.len(),
+                Unwrapped::Undecided(begins) => return begins,
                 Unwrapped::Found(stretch) => self.escaped(text, stretch, scan),
             }
         }
+    }
+
+    /// Looks into what is wrapped in Base64.
+    pub(super) fn base64(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let mut settled = text.len();
         loop {
             match decode::base64(text, &mut scan.base64) {
                 Unwrapped::Nothing => {

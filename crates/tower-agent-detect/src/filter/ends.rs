@@ -2,16 +2,25 @@
 
 use super::{
     Kind, Occurrence,
+    buckets::{self, Buckets},
     class::{self, Window},
     numbers,
 };
-use crate::tree::Tree;
 
 /// Words by their ends.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
     marks: Box<[Marks; class::WINDOWS]>,
-    words: Tree,
+    /// By their last four bytes, or all three.
+    words: Buckets<Word>,
+    short: Buckets<(u32, [u8; 3])>,
+}
+
+/// A word and its number.
+#[derive(Clone, Debug)]
+struct Word {
+    number: u32,
+    bytes: Box<[u8]>,
 }
 
 /// What a window stands for at the end of words, which are in [`GROUPS`] groups by their last window.
@@ -29,8 +38,19 @@ const NUMBER: Marks = 1 << 14;
 impl Ends {
     pub(super) fn new<'a>(words: impl Iterator<Item = &'a [u8]>, numbers: bool) -> Self {
         let long: Vec<_> = words.zip(0..).filter(|(word, _)| word.len() >= 3).collect();
-        let mut ends =
-            Self { marks: Box::new([0; class::WINDOWS]), words: Tree::new(long.iter().copied()) };
+        let short = |&(word, number): &(&[u8], u32)| {
+            let bytes = whole(word)?;
+            Some((buckets::short(bytes), (number, bytes)))
+        };
+        let by_last = |&(bytes, number): &(&[u8], u32)| {
+            let key = buckets::long(*bytes.last_chunk()?);
+            Some((key, Word { number, bytes: bytes.into() }))
+        };
+        let mut ends = Self {
+            marks: Box::new([0; class::WINDOWS]),
+            words: Buckets::new(long.iter().filter_map(by_last).collect()),
+            short: Buckets::new(long.iter().filter_map(short).collect()),
+        };
         for (word, _) in &long {
             ends.mark_word(word);
         }
@@ -65,10 +85,33 @@ impl Ends {
 
     /// Calls `each` with the words that end with a text.
     pub(super) fn each(&self, text: &[u8], mut each: impl FnMut(Occurrence)) {
-        self.words.each(text, |number, start| {
-            each(Occurrence { kind: Kind::Word(number), start, end: text.len() });
-        });
+        let end = text.len();
+        let word = |number, start| Occurrence { kind: Kind::Word(number), start, end };
+        if let Some(&last) = text.last_chunk()
+            && self.words.may_hold(buckets::long(last))
+        {
+            for it in self.words.of(buckets::long(last)) {
+                let start = end.saturating_sub(it.bytes.len());
+                if text.get(start..).is_some_and(|text| text.eq_ignore_ascii_case(&it.bytes)) {
+                    each(word(it.number, start));
+                }
+            }
+        }
+        if let Some(&last) = text.last_chunk::<3>()
+            && self.short.may_hold(buckets::short(last))
+        {
+            for (number, bytes) in self.short.of(buckets::short(last)) {
+                if last.eq_ignore_ascii_case(bytes) {
+                    each(word(*number, end - 3));
+                }
+            }
+        }
     }
+}
+
+/// A text of three bytes.
+fn whole(word: &[u8]) -> Option<[u8; 3]> {
+    word.try_into().ok()
 }
 
 /// What the marks of a window and those of the one before it say of the place.

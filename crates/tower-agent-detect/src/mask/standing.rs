@@ -51,11 +51,14 @@ impl Mask {
         }
     }
 
-    /// Whether anything that was masked before may begin in a text.
+    /// Whether anything that was masked before may begin in a text, if one of our own placeholders may.
     #[inline]
-    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
+    pub(crate) fn may_begin(&self, text: &[u8], ours: bool) -> bool {
         let first = self.fixed().and_then(|fixed| fixed.text.as_bytes().first());
-        text.contains(&b'[') || first.is_some_and(|first| text.contains(first))
+        let mut openings = memchr::memchr_iter(b'[', text);
+        // Brackets are common, and few of them are followed by this.
+        let begins = |at: usize| text.get(at + 1).is_none_or(|next| *next == b'R');
+        ours && openings.any(begins) || first.is_some_and(|first| text.contains(first))
     }
 
     /// All that was masked before, from a place on, each with the place it begins at. Nothing follows what is undecided.
