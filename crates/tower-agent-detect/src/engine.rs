@@ -249,7 +249,7 @@ impl Engine {
         let (verdict, rule) = match target {
             Target::Token(rule) => (self.token(text, rule, start, &mut scan.trails), rule),
             Target::Key(rule) => (self.key(text, rule, (start, end), &mut scan.trails), rule),
-            Target::Name(name) => self.name(text, name, start, end),
+            Target::Name(name) => self.name(text, name, start, end, &mut scan.trails),
             Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
             Target::KeyRest(rule) => (key_block::rest(text, start), rule),
             Target::Wallet(rule) => (pii::wallet(text, start), rule),

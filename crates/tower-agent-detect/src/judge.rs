@@ -9,7 +9,9 @@ mod words;
 
 use crate::{
     assign::{Operator, Value, value_end, value_of_name},
+    runs::Runs,
     text::{Stop, Text, Verdict},
+    trail::Trails,
 };
 use case::Case;
 use name::{Kind, PASSWORD};
@@ -39,6 +41,7 @@ pub(crate) fn generic(
     word: usize,
     start: usize,
     end: usize,
+    trails: &mut Trails,
 ) -> (Verdict, &'static str) {
     let end = match NAMES.get(word) {
         // The quote behind the word is needed once more.
@@ -52,15 +55,23 @@ pub(crate) fn generic(
         _ => end,
     };
     match value_of_name(text, start, end) {
-        Ok(value) => of_value(text, &value),
+        // Of several words in a name, each has the same value.
+        Ok(value) => match trails.seen().judged(text, &value) {
+            Some(judged) => judged,
+            None => {
+                let judged = of_value(text, &value, trails.runs());
+                trails.seen().judge(text, value, judged);
+                judged
+            }
+        },
         Err(verdict) => (verdict, PASSWORD),
     }
 }
 
-fn of_value(text: &Text<'_>, value: &Value) -> (Verdict, &'static str) {
+fn of_value(text: &Text<'_>, value: &Value, runs: &mut Runs) -> (Verdict, &'static str) {
     let name = text.bytes().get(value.name.0..value.name.1).unwrap_or_default();
     let Some(kind) = name::kind(name) else { return (Verdict::Nothing, PASSWORD) };
-    let verdict = match judge(text, value, name, kind) {
+    let verdict = match judge(text, value, (name, kind), runs) {
         Ok(Some(end)) if end <= text.len() => Verdict::Found(value.start, end),
         // It would reach into what was masked.
         Ok(Some(_)) => Verdict::Nothing,
@@ -71,8 +82,13 @@ fn of_value(text: &Text<'_>, value: &Value) -> (Verdict, &'static str) {
 }
 
 /// Where the value ends if it is a secret.
-fn judge(text: &Text<'_>, value: &Value, name: &[u8], kind: Kind) -> Result<Option<usize>, Stop> {
-    let mut end = value_end(text, value, PROBE)?;
+fn judge(
+    text: &Text<'_>,
+    value: &Value,
+    (name, kind): (&[u8], Kind),
+    runs: &mut Runs,
+) -> Result<Option<usize>, Stop> {
+    let mut end = value_end(text, value, PROBE, runs)?;
     let mut bytes = text.bytes().get(value.start..end).unwrap_or_default();
     while value.operator == Operator::Is
         && let [before @ .., b'.' | b'!' | b'?' | b':'] = bytes
@@ -89,7 +105,7 @@ fn judge(text: &Text<'_>, value: &Value, name: &[u8], kind: Kind) -> Result<Opti
         return Ok(None);
     }
     let goes_on = bytes.len().saturating_add(CHARACTER) > PROBE;
-    Ok(Some(if goes_on { value_end(text, value, MAX)? } else { end }))
+    Ok(Some(if goes_on { value_end(text, value, MAX, runs)? } else { end }))
 }
 
 /// For structured data: whether a key says by itself that its value is a secret: `access_token`, `X-Api-Key`, `DB_PASSWORD`.

@@ -1,19 +1,29 @@
 //! Where a value ends.
 
+use std::sync::LazyLock;
+
 use super::{Operator, Quote, Value};
-use crate::text::{Stop, Text};
+use crate::{
+    runs::{Class, Runs},
+    text::{Stop, Text},
+};
 
 /// How the punctuation of Chinese and Japanese begins, which stands beside words without white space.
 const IDEOGRAPHIC: (u8, u8) = (0xe3, 0x80);
 
 /// Where a value ends: at its closing quote, at the end of its line, or, without quotes, before white space or a delimiter.
 /// One that is longer than `max` bytes ends there, though not inside a character.
-pub(crate) fn value_end(text: &Text<'_>, value: &Value, max: usize) -> Result<usize, Stop> {
+pub(crate) fn value_end(
+    text: &Text<'_>,
+    value: &Value,
+    max: usize,
+    runs: &mut Runs,
+) -> Result<usize, Stop> {
     let limit = value.start.saturating_add(max);
     let end = match value.quote {
         Some(quote) => closing_quote(text, value.start, quote, limit)?,
         None if value.operator == Operator::Element => element_end(text, value.start, limit)?,
-        None => bare_end(text, value.start, limit)?,
+        None => bare_end(text, value.start, limit, runs)?,
     };
     match end {
         Some(end) => Ok(end),
@@ -74,14 +84,21 @@ fn element_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usi
     Ok(None)
 }
 
-fn bare_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>, Stop> {
+/// The bytes of which a value without quotes is made, whatever follows them.
+static PLAIN: LazyLock<Class> = LazyLock::new(|| {
+    let plain = |byte: &u8| !is_delimiter(*byte) && *byte != b'\\' && *byte != IDEOGRAPHIC.0;
+    (0..=u8::MAX).filter(plain).collect()
+});
+
+fn bare_end(
+    text: &Text<'_>,
+    start: usize,
+    limit: usize,
+    runs: &mut Runs,
+) -> Result<Option<usize>, Stop> {
     let mut at = start;
     while at < limit {
-        let rest = text.bytes().get(at..limit.min(text.len())).unwrap_or_default();
-        let plain = rest
-            .iter()
-            .position(|byte| is_delimiter(*byte) || *byte == b'\\' || *byte == IDEOGRAPHIC.0);
-        at = at.saturating_add(plain.unwrap_or(rest.len()));
+        at = runs.end(text.bytes(), &PLAIN, at, limit);
         if at >= limit {
             break;
         }

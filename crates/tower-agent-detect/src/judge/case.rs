@@ -124,8 +124,8 @@ impl Case<'_, '_> {
         if !self.is_bare_candidate()? || is_call(bytes) || is_identifier(bytes) && self.is_type()? {
             return Ok(false);
         }
-        let program = is_code(bytes) || begins_with_algorithm(bytes) || self.names_a_secret();
-        Ok(self.shape.is_random(16) || !program)
+        let program = || is_code(bytes) || begins_with_algorithm(bytes) || self.names_a_secret();
+        Ok(self.shape.is_random(16) || !program())
     }
 
     fn is_bare_candidate(&self) -> Result<bool, Stop> {

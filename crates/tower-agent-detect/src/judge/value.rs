@@ -38,7 +38,6 @@ const BLANK: u8 = 3;
 const ODD: u8 = 4;
 /// Signs of ordinary words, and what is not ASCII.
 const OTHER: u8 = 5;
-const SORTS: usize = 6;
 
 const SORT_OF: [u8; 256] = {
     let mut sorts = [OTHER; 256];
@@ -59,33 +58,57 @@ const SORT_OF: [u8; 256] = {
     sorts
 };
 
+/// How many there are of each sort, side by side in one number, since adding to places in memory is slow where most
+/// bytes are of the same sort.
+#[derive(Clone, Copy, Default)]
+struct Counts(u64);
+
+impl Counts {
+    const BITS: u32 = u64::BITS / 5;
+    /// So many bytes are counted before a number may not hold them.
+    const MOST: usize = (1 << Self::BITS) - 1;
+
+    const fn add(&mut self, sort: u8) {
+        // Nobody asks for the number of the last sort.
+        self.0 =
+            self.0.wrapping_add(if sort < OTHER { 1 << (sort as u32 * Self::BITS) } else { 0 });
+    }
+
+    const fn of(self, sort: u8) -> usize {
+        (self.0 >> (sort as u32 * Self::BITS)) as usize & Self::MOST
+    }
+}
+
 impl Shape {
     pub(super) fn of(value: &[u8]) -> Self {
         let mut shape = Self { length: value.len(), ..Self::default() };
-        let mut counts = [0; SORTS];
         let (mut last, mut same, mut stretch) = (OTHER, 0, 0);
-        for byte in value {
-            let sort = SORT_OF.get(usize::from(*byte)).copied().unwrap_or(OTHER);
-            if let Some(count) = counts.get_mut(usize::from(sort)) {
-                *count += 1;
+        for part in value.chunks(Counts::MOST) {
+            let mut counts = Counts::default();
+            for byte in part {
+                let sort = SORT_OF.get(usize::from(*byte)).copied().unwrap_or(OTHER);
+                counts.add(sort);
+                shape.foreign += usize::from(!byte.is_ascii());
+                let begins = sort != last && sort <= UPPER;
+                shape.runs += usize::from(begins);
+                let begins_word = last == UPPER && sort == LOWER;
+                shape.changes += usize::from(begins && last <= UPPER && !begins_word);
+                last = sort;
+                let lower = byte.to_ascii_lowercase();
+                stretch = if lower == same { stretch + 1 } else { 1 };
+                same = lower;
+                if stretch >= 3 {
+                    shape.stretch = shape.stretch.max(stretch);
+                    shape.masked |= matches!((lower, stretch), (b'*' | b'.', 3) | (b'x', 4));
+                }
+                shape.set |= 1 << (byte & 63);
             }
-            shape.foreign += usize::from(!byte.is_ascii());
-            let goes_on = sort == last;
-            shape.runs += usize::from(!goes_on && sort <= UPPER);
-            let begins_word = last == UPPER && sort == LOWER;
-            shape.changes +=
-                usize::from(!goes_on && sort <= UPPER && last <= UPPER && !begins_word);
-            last = sort;
-            let lower = byte.to_ascii_lowercase();
-            stretch = if lower == same { stretch + 1 } else { 1 };
-            same = lower;
-            if stretch >= 3 {
-                shape.stretch = shape.stretch.max(stretch);
-                shape.masked |= matches!((lower, stretch), (b'*' | b'.', 3) | (b'x', 4));
-            }
-            shape.set |= 1 << (byte & 63);
+            shape.digits += counts.of(DIGIT);
+            shape.lower += counts.of(LOWER);
+            shape.upper += counts.of(UPPER);
+            shape.blanks += counts.of(BLANK);
+            shape.odd += counts.of(ODD);
         }
-        [shape.digits, shape.lower, shape.upper, shape.blanks, shape.odd, _] = counts;
         shape
     }
 
@@ -180,8 +203,8 @@ fn is_address(value: &[u8], shape: &Shape) -> bool {
     ];
     let begins = path.iter().any(|begin| begins_with(value, begin));
     let drive = matches!(value, [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
-    let extension = value.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
-    let file = extension.len() < value.len() && shape.odd == 0 && lists(FILES, extension);
+    let extension = memchr::memrchr(b'.', value).and_then(|dot| value.get(dot + 1..));
+    let file = shape.odd == 0 && extension.is_some_and(|extension| lists(FILES, extension));
     !shape.is_random(16) && (begins || drive || file)
 }
 
@@ -212,15 +235,18 @@ fn is_dotted_number(value: &[u8], shape: &Shape) -> bool {
 
 /// The name of a cipher or a hash: one such word, and perhaps signs, numbers and more capitals.
 fn is_algorithm(value: &[u8], shape: &Shape) -> bool {
-    let named = begins_with_algorithm(value);
+    begins_with_algorithm(value) && is_named_plainly(value, shape) || begins_with(value, b"pbewith")
+}
+
+fn is_named_plainly(value: &[u8], shape: &Shape) -> bool {
     let plain = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_/+.".contains(byte));
     let parts = value.iter().any(|byte| b"-_/+".contains(byte));
     let lower = if parts { shape.lower * 2 <= shape.length } else { !shape.is_random(12) };
-    named && plain && (lower || shape.length <= 8) || begins_with(value, b"pbewith")
+    plain && (lower || shape.length <= 8)
 }
 
 pub(super) fn begins_with_algorithm(value: &[u8]) -> bool {
-    ALGORITHMS.iter().any(|name| begins_with(value, name.as_bytes()))
+    ALGORITHMS.begin(value)
 }
 
 /// Whether a value is a name itself: a word, or words in one of the ways that programs write them.
@@ -255,8 +281,11 @@ pub(super) fn is_compound(value: &[u8], shape: &Shape) -> bool {
 
 /// Whether a value has the signs of a call, an index or a path of a program.
 pub(super) fn is_call(value: &[u8]) -> bool {
-    value.iter().any(|byte| matches!(byte, b'(' | b'['))
-        || value.array_windows().any(|pair| matches!(pair, b"::" | b"->" | b"=>" | b"?."))
+    memchr::memchr2(b'(', b'[', value).is_some()
+        || memchr::memchr3_iter(b':', b'>', b'.', value).any(|at| {
+            let pair = at.checked_sub(1).and_then(|before| value.get(before..=at));
+            matches!(pair, Some(b"::" | b"->" | b"=>" | b"?."))
+        })
 }
 
 /// Whether a value is a piece of a program: a member, an operator.
@@ -268,7 +297,10 @@ pub(super) fn is_code(value: &[u8]) -> bool {
         && is_identifier(value)
         && value.split(|byte| *byte == b'.').all(member);
     members
-        || value.array_windows().any(|pair| matches!(pair, b"==" | b"+="))
+        || memchr::memchr_iter(b'=', value).any(|at| {
+            let before = at.checked_sub(1).and_then(|before| value.get(before));
+            matches!(before, Some(b'=' | b'+'))
+        })
         || matches!(
             value.first(),
             Some(b'&' | b'*' | b'!' | b'=' | b'-' | b'+' | b'/' | b'#' | b'?' | b'.' | b':')
