@@ -91,3 +91,51 @@ fn automaton(pattern: &str, config: dense::Config, nfa: thompson::Config) -> Opt
     builder.configure(config).syntax(matcher::ascii()).thompson(nfa);
     builder.build(pattern).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_read_backwards_begins_where_a_search_finds_it(
+            text in "[abx-]{0,30}|[ab]{20,64}|oaa[ab]{14}",
+        ) {
+            for pattern in ["[ab]{22}", "(?:x|ab)+", "[ab][ab-]{1,60}", "oaa[ab]{14}", r"\bx?a{1,3}"] {
+                let before = Before::new(pattern).unwrap();
+                prop_assert!(matches!(before, Before::Backwards(_)));
+                let usual = matcher::regex(&format!("(?:{pattern})\\z")).unwrap();
+                let start = usual.find(Input::new(&text)).map(|found| found.start());
+                prop_assert_eq!(before.start(text.as_bytes()), start, "{}", pattern);
+            }
+        }
+
+        #[test]
+        fn a_value_is_allowed_as_if_it_stood_alone(
+            text in "[a-c]{0,9}(?:your|[a-c]{1,200}|[._-]|x{3,}|[0-9]){0,9}",
+            start in 0_usize..20,
+            end in 0_usize..300,
+        ) {
+            let start = start.min(text.len());
+            let end = end.clamp(start, text.len());
+            let mut trails = Trails::default();
+            for (at, pattern) in (0..).zip([
+                "^[a-c]+(?:[._-][a-c]+[0-9]{0,2})*$",
+                "(?i)^(?:YOUR|my)[._-]",
+                "^x{3,}$",
+                r"^\ba|^[a-z]{0,40}\b",
+                "[0-9]$",
+                "your",
+            ]) {
+                let usual = matcher::regex(pattern).unwrap();
+                let alone = usual.is_match(Input::new(&text.as_bytes()[start..end]));
+                let allowed = Allowed::new(pattern).unwrap();
+                let trails = (&mut trails, Part::Allowed(0, at));
+                let said = allowed.has(text.as_bytes(), (start, end), trails);
+                prop_assert_eq!(said, alone, "{}", pattern);
+            }
+        }
+    }
+}

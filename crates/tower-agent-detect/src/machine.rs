@@ -297,3 +297,58 @@ fn link(automaton: &Dfa, state: StateID, queue: &mut Vec<StateID>) -> Option<Lin
 fn is_over(automaton: &Dfa, state: StateID) -> bool {
     automaton.is_dead_state(state) || automaton.is_quit_state(state)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::matcher;
+
+    fn machine(pattern: &str) -> Machine {
+        let mut builder = dense::Builder::new();
+        builder.configure(matcher::config()).syntax(matcher::ascii());
+        Machine::new(builder.build(pattern).unwrap())
+    }
+
+    /// Patterns that go through classes in rows, in circles and in both.
+    static MACHINES: LazyLock<Vec<Machine>> = LazyLock::new(|| {
+        let patterns = [
+            "[a-z]{40}",
+            "a[a-z0-9]{20,300}x",
+            "[a-z.]{23,}[a-z]",
+            "(?:[a-z]{9}[0-9]{9}){2,}",
+            "[^ ]+ b?[a-z]{0,90}",
+            r"\b[a-z]+(?:-[a-z0-9]{3,})*?0",
+            "(?:abc|[a-z]{8,70}z)+",
+        ];
+        patterns.map(machine).into()
+    });
+
+    proptest! {
+        #[test]
+        fn a_search_that_leaps_reaches_what_one_does_that_steps(
+            text in "(?:[a-z]{1,50}|[a-z0-9.]{1,90}|[0-9]{9}|-|[ .]|z|0){1,12}",
+            from in 0_usize..60,
+            stop in 0_usize..700,
+        ) {
+            let bytes = text.as_bytes();
+            let from = from.min(bytes.len());
+            let mut runs = Runs::default();
+            for machine in MACHINES.iter() {
+                let state = machine.start(bytes, from).unwrap();
+                let begin = Reached { at: from, state, found: None };
+                let stop = stop.clamp(from, bytes.len());
+                let stepped = machine.step(bytes, begin, stop);
+                // Without the bytes that are walked one by one in any case.
+                for origin in [from, from.saturating_sub(PLAIN)] {
+                    let leapt = machine.walk(bytes, (origin, begin), stop, &mut runs);
+                    let told = |it: Reached| (it.at, it.state, it.found);
+                    prop_assert_eq!(told(leapt), told(stepped));
+                }
+            }
+        }
+    }
+}
