@@ -58,58 +58,71 @@ const SORT_OF: [u8; 256] = {
     sorts
 };
 
-/// How many there are of each sort, side by side in one number, since adding to places in memory is slow where most
-/// bytes are of the same sort.
-#[derive(Clone, Copy, Default)]
-struct Counts(u64);
-
-impl Counts {
-    const BITS: u32 = u64::BITS / 5;
-    /// So many bytes are counted before a number may not hold them.
-    const MOST: usize = (1 << Self::BITS) - 1;
-
-    const fn add(&mut self, sort: u8) {
-        // Nobody asks for the number of the last sort.
-        self.0 =
-            self.0.wrapping_add(if sort < OTHER { 1 << (sort as u32 * Self::BITS) } else { 0 });
-    }
-
-    const fn of(self, sort: u8) -> usize {
-        (self.0 >> (sort as u32 * Self::BITS)) as usize & Self::MOST
-    }
-}
+/// How many bytes are looked at together.
+const PART: usize = 128;
 
 impl Shape {
     pub(super) fn of(value: &[u8]) -> Self {
         let mut shape = Self { length: value.len(), ..Self::default() };
-        let (mut last, mut same, mut stretch) = (OTHER, 0, 0);
-        for part in value.chunks(Counts::MOST) {
-            let mut counts = Counts::default();
-            for byte in part {
-                let sort = SORT_OF.get(usize::from(*byte)).copied().unwrap_or(OTHER);
-                counts.add(sort);
-                shape.foreign += usize::from(!byte.is_ascii());
-                let begins = sort != last && sort <= UPPER;
-                shape.runs += usize::from(begins);
-                let begins_word = last == UPPER && sort == LOWER;
-                shape.changes += usize::from(begins && last <= UPPER && !begins_word);
-                last = sort;
-                let lower = byte.to_ascii_lowercase();
-                stretch = if lower == same { stretch + 1 } else { 1 };
-                same = lower;
-                if stretch >= 3 {
-                    shape.stretch = shape.stretch.max(stretch);
-                    shape.masked |= matches!((lower, stretch), (b'*' | b'.', 3) | (b'x', 4));
-                }
-                shape.set |= 1 << (byte & 63);
-            }
-            shape.digits += counts.of(DIGIT);
-            shape.lower += counts.of(LOWER);
-            shape.upper += counts.of(UPPER);
-            shape.blanks += counts.of(BLANK);
-            shape.odd += counts.of(ODD);
+        let mut last = OTHER;
+        for part in value.chunks(PART) {
+            last = shape.count(part, last);
+        }
+        let thrice = value
+            .array_windows()
+            .fold(false, |any, [a, b, c]| any | (a | 32 == b | 32 && b | 32 == c | 32));
+        if thrice {
+            shape.measure(value);
         }
         shape
+    }
+
+    /// Counts what is in a part of the value, behind a byte of some sort. Gives the sort of its last byte.
+    ///
+    /// What is done for each byte by itself has no branch and depends on nothing else, so that it is done for many at once.
+    fn count(&mut self, part: &[u8], last: u8) -> u8 {
+        let mut sorts = [OTHER; PART + 1];
+        let (first, rest) = sorts.split_at_mut(1);
+        first.fill(last);
+        for (sort, byte) in rest.iter_mut().zip(part) {
+            *sort = SORT_OF.get(usize::from(*byte)).copied().unwrap_or(OTHER);
+            self.set |= 1 << (byte & 63);
+        }
+        let (mut runs, mut changes) = (0_u8, 0_u8);
+        for [before, sort] in sorts.array_windows() {
+            let begins = sort != before && *sort <= UPPER;
+            let begins_word = *before == UPPER && *sort == LOWER;
+            runs += u8::from(begins);
+            changes += u8::from(begins & (*before <= UPPER) & !begins_word);
+        }
+        self.runs += usize::from(runs);
+        self.changes += usize::from(changes);
+        let count = |such: u8| {
+            usize::from(
+                sorts.iter().skip(1).fold(0_u8, |count, sort| count + u8::from(*sort == such)),
+            )
+        };
+        self.digits += count(DIGIT);
+        self.lower += count(LOWER);
+        self.upper += count(UPPER);
+        self.blanks += count(BLANK);
+        self.odd += count(ODD);
+        self.foreign += part.iter().filter(|byte| !byte.is_ascii()).count();
+        sorts.get(part.len()).copied().unwrap_or(OTHER)
+    }
+
+    /// Looks for the longest stretch of one character.
+    fn measure(&mut self, value: &[u8]) {
+        let (mut same, mut stretch) = (0, 0);
+        for byte in value {
+            let lower = byte.to_ascii_lowercase();
+            stretch = if lower == same { stretch + 1 } else { 1 };
+            same = lower;
+            if stretch >= 3 {
+                self.stretch = self.stretch.max(stretch);
+                self.masked |= matches!((lower, stretch), (b'*' | b'.', 3) | (b'x', 4));
+            }
+        }
     }
 
     /// Whether it looks generated: letters and digits in no order.
@@ -282,10 +295,16 @@ pub(super) fn is_compound(value: &[u8], shape: &Shape) -> bool {
 /// Whether a value has the signs of a call, an index or a path of a program.
 pub(super) fn is_call(value: &[u8]) -> bool {
     memchr::memchr2(b'(', b'[', value).is_some()
-        || memchr::memchr3_iter(b':', b'>', b'.', value).any(|at| {
-            let pair = at.checked_sub(1).and_then(|before| value.get(before..=at));
-            matches!(pair, Some(b"::" | b"->" | b"=>" | b"?."))
+        || any_pair(value, |one, two| {
+            (two == b':') & (one == b':')
+                | (two == b'>') & ((one == b'-') | (one == b'='))
+                | (two == b'.') & (one == b'?')
         })
+}
+
+/// Whether any byte and the next one are such. All are looked at, since that is done for many at once.
+fn any_pair(value: &[u8], such: impl Fn(u8, u8) -> bool) -> bool {
+    value.array_windows().fold(0, |any, [one, two]| any | u8::from(such(*one, *two))) != 0
 }
 
 /// Whether a value is a piece of a program: a member, an operator.
@@ -297,10 +316,7 @@ pub(super) fn is_code(value: &[u8]) -> bool {
         && is_identifier(value)
         && value.split(|byte| *byte == b'.').all(member);
     members
-        || memchr::memchr_iter(b'=', value).any(|at| {
-            let before = at.checked_sub(1).and_then(|before| value.get(before));
-            matches!(before, Some(b'=' | b'+'))
-        })
+        || any_pair(value, |one, two| (two == b'=') & ((one == b'=') | (one == b'+')))
         || matches!(
             value.first(),
             Some(b'&' | b'*' | b'!' | b'=' | b'-' | b'+' | b'/' | b'#' | b'?' | b'.' | b':')
