@@ -9,7 +9,7 @@ mod value;
 
 use crate::text::{Stop, Text, Verdict};
 
-pub(crate) use value::{Walked, value_end};
+pub(crate) use value::value_end;
 
 /// What stands between a name and its value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

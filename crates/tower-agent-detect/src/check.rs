@@ -1,19 +1,20 @@
 //! What is asked of a value besides its form.
 
-use crate::{rule::Checksum, text::Text};
+use crate::{rule::Checksum, seen::Seen, text::Text};
 
 /// How far before a match a context word may stand, in bytes.
 const CONTEXT: usize = 100;
 
 /// The Shannon entropy of the bytes of a value, in bits per byte.
 pub(crate) fn entropy(value: &[u8]) -> f32 {
-    let mut counts = [0_u32; 256];
-    for byte in value {
-        if let Some(count) = counts.get_mut(usize::from(*byte)) {
-            *count += 1;
-        }
-    }
-    let length = value.len() as f32;
+    let mut counts = [0; 256];
+    count(&mut counts, value, 1);
+    entropy_of(&counts, value.len())
+}
+
+/// The same of a number of bytes, by how many there are of each.
+pub(crate) fn entropy_of(counts: &[u32; 256], length: usize) -> f32 {
+    let length = length as f32;
     let share = |count: &u32| {
         let share = *count as f32 / length;
         -share * share.log2()
@@ -21,15 +22,33 @@ pub(crate) fn entropy(value: &[u8]) -> f32 {
     counts.iter().filter(|count| **count > 0).map(share).sum()
 }
 
+/// Counts bytes, or takes them back.
+pub(crate) fn count(counts: &mut [u32; 256], bytes: &[u8], by: i32) {
+    for byte in bytes {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count = count.wrapping_add_signed(by);
+        }
+    }
+}
+
 /// Whether a word stands in a text, in upper or lower case.
 pub(crate) fn contains(text: &[u8], word: &[u8]) -> bool {
-    let Some(first) = word.first() else { return true };
-    let stands_at = |at| {
-        let there = text.get(at..).and_then(|rest| rest.get(..word.len()));
+    word.is_empty() || places(text, word).next().is_some()
+}
+
+/// Where a word stands last in a text, in upper or lower case.
+pub(crate) fn last(text: &[u8], word: &[u8]) -> Option<usize> {
+    places(text, word).next_back()
+}
+
+fn places(text: &[u8], word: &[u8]) -> impl DoubleEndedIterator<Item = usize> {
+    let first = word.first().copied().unwrap_or_default();
+    let stands_at = move |at: &usize| {
+        let there = text.get(*at..).and_then(|rest| rest.get(..word.len()));
         there.is_some_and(|there| there.eq_ignore_ascii_case(word))
     };
     let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
-    memchr::memchr2_iter(lower, upper, text).any(stands_at)
+    memchr::memchr2_iter(lower, upper, text).filter(stands_at)
 }
 
 /// What the last word of a name says of its value, if it is no secret: what it was made of, or which one it is.
@@ -70,10 +89,14 @@ pub(crate) fn is_fingerprint(name: &[u8]) -> bool {
     })
 }
 
-/// Whether one of the words stands a little before a place.
-pub(crate) fn context(text: &Text<'_>, at: usize, words: &[String]) -> bool {
-    let before = text.bytes().get(at.saturating_sub(CONTEXT)..at).unwrap_or_default();
-    words.iter().any(|word| contains(before, word.as_bytes()))
+/// Whether one of the words of a rule stands a little before a place.
+pub(crate) fn context(
+    text: &Text<'_>,
+    at: usize,
+    words: (u32, &[String]),
+    seen: &mut Seen,
+) -> bool {
+    seen.context(text.bytes(), (at.saturating_sub(CONTEXT), at), words)
 }
 
 /// Whether the check digits of a value are right. Spaces and hyphens do not count.

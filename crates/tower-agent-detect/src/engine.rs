@@ -14,7 +14,7 @@ use regex_automata::{Input, meta::Regex};
 
 use self::{judged::AfterMask, touching::Beginnings};
 use crate::{
-    assign::{self, Walked},
+    assign,
     decode::Progress,
     detector::is_built_in,
     filter::{Around, Filter, Kind, Occurrence},
@@ -104,7 +104,6 @@ pub(crate) struct Scan {
     inside: bool,
     open: Vec<Open>,
     trails: Trails,
-    walked: Walked,
     /// Places at which something was found that touches what was found before it.
     touched: HashSet<usize>,
     /// What the text ends with, while it goes on.
@@ -322,7 +321,7 @@ impl Engine {
                 (self.token(text, rule, (start, border), &mut scan.trails), rule)
             }
             Target::Key(rule) => (self.key(text, rule, (start, end), &mut scan.trails), rule),
-            Target::Name(name) => self.name(text, name, (start, end), &mut scan.walked),
+            Target::Name(name) => self.name(text, name, (start, end), &mut scan.trails),
             Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
             Target::KeyRest(rule) => (key_block::rest(text, start), rule),
             Target::Wallet(rule) => (pii::wallet(text, start), rule),
@@ -421,7 +420,6 @@ impl Scan {
         self.personal.shift(by);
         self.held.shift(by);
         self.trails.clear();
-        self.walked = Walked::default();
         self.touched.clear();
         for open in &mut self.open {
             open.start = open.start.saturating_sub(by);

@@ -11,7 +11,11 @@ use regex_automata::{
 };
 use regex_syntax::hir::{Hir, HirKind};
 
-use crate::matcher;
+use crate::{
+    machine::Machine,
+    matcher,
+    trail::{Part, Trails},
+};
 
 /// The name of the group.
 pub(crate) const NAME: &str = "secret";
@@ -28,8 +32,8 @@ pub(crate) struct Group {
 /// what comes first has to give something back.
 #[derive(Debug)]
 struct Halves {
-    before: dense::DFA<Vec<u32>>,
-    secret: dense::DFA<Vec<u32>>,
+    before: Machine,
+    secret: Machine,
 }
 
 impl Group {
@@ -39,9 +43,13 @@ impl Group {
     }
 
     /// The secret of a match.
-    pub(crate) fn secret(&self, text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
-        let halves = self.halves.get_or_init(|| Halves::of(&self.pattern));
-        if let Some(from) = halves.as_ref().and_then(|halves| halves.cut(text, start, end)) {
+    pub(crate) fn secret(
+        &self,
+        text: &[u8],
+        (start, end): (usize, usize),
+        trails: (&mut Trails, u32),
+    ) -> Option<(usize, usize)> {
+        if let Some(from) = self.halves().and_then(|it| it.cut(text, (start, end), trails)) {
             return Some((from, end));
         }
         let mut captures = self.whole.create_captures();
@@ -49,6 +57,15 @@ impl Group {
         self.whole.search_captures(&input, &mut captures);
         let span = captures.get_group_by_name(NAME)?;
         Some((span.start, span.end))
+    }
+
+    /// Whether nothing of a match stands behind the secret.
+    pub(crate) fn is_last(&self) -> bool {
+        self.halves().is_some()
+    }
+
+    fn halves(&self) -> Option<&Halves> {
+        self.halves.get_or_init(|| Halves::of(&self.pattern)).as_ref()
     }
 }
 
@@ -66,19 +83,41 @@ impl Halves {
     }
 
     /// Where the secret begins. The first choice of what comes before it is the one that counts, if the rest fits there.
-    fn cut(&self, text: &[u8], start: usize, end: usize) -> Option<usize> {
-        let from = reach(&self.before, text, start, end)?;
-        (reach(&self.secret, text, from, end)? == end).then_some(from)
+    fn cut(
+        &self,
+        text: &[u8],
+        (start, end): (usize, usize),
+        (trails, rule): (&mut Trails, u32),
+    ) -> Option<usize> {
+        let from = reach(&self.before, text, (start, end), (trails, Part::Before(rule)))?;
+        let reached = reach(&self.secret, text, (from, end), (trails, Part::Secret(rule)))?;
+        (reached == end).then_some(from)
     }
 }
 
-fn automaton(hir: &Hir) -> Option<dense::DFA<Vec<u32>>> {
+fn automaton(hir: &Hir) -> Option<Machine> {
     let config = thompson::Config::new().utf8(false).nfa_size_limit(Some(matcher::LARGEST));
     let nfa = thompson::Compiler::new().configure(config).build_from_hir(hir).ok()?;
-    dense::Builder::new().configure(matcher::config()).build_from_nfa(&nfa).ok()
+    let built = dense::Builder::new().configure(matcher::config()).build_from_nfa(&nfa);
+    built.ok().map(Machine::new)
 }
 
-fn reach(automaton: &dense::DFA<Vec<u32>>, text: &[u8], start: usize, end: usize) -> Option<usize> {
-    let input = Input::new(text).range(start..end).anchored(Anchored::Yes);
-    Some(automaton.try_search_fwd(&input).ok()??.offset())
+/// Where the match ends that begins at a place, and is over at another one.
+fn reach(
+    machine: &Machine,
+    text: &[u8],
+    (start, end): (usize, usize),
+    trails: (&mut Trails, Part),
+) -> Option<usize> {
+    let state = machine.start(text, start)?;
+    let here = machine.search(text, (start, state), end, trails);
+    if machine.is_over(here.state) {
+        return here.found;
+    }
+    let automaton = machine.automaton();
+    let last = match text.get(end) {
+        Some(next) => automaton.next_state(here.state, *next),
+        None => automaton.next_eoi_state(here.state),
+    };
+    automaton.is_match_state(last).then_some(end).or(here.found)
 }

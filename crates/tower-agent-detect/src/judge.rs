@@ -9,8 +9,10 @@ mod value;
 mod words;
 
 use crate::{
-    assign::{Operator, Value, Walked, value_end, value_of_name},
+    assign::{Operator, Value, value_end, value_of_name},
+    runs::Runs,
     text::{Stop, Text, Verdict},
+    trail::Trails,
 };
 use case::Case;
 use name::{Kind, PASSWORD};
@@ -40,7 +42,7 @@ pub(crate) fn generic(
     text: &Text<'_>,
     word: usize,
     (start, end): (usize, usize),
-    walked: &mut Walked,
+    trails: &mut Trails,
 ) -> (Verdict, &'static str) {
     let end = match NAMES.get(word) {
         // The quote behind the word is needed once more.
@@ -54,15 +56,23 @@ pub(crate) fn generic(
         _ => end,
     };
     match value_of_name(text, start, end) {
-        Ok(value) => of_value(text, &value, walked),
+        // Of several words in a name, each has the same value.
+        Ok(value) => match trails.seen().judged(text, &value) {
+            Some(judged) => judged,
+            None => {
+                let judged = of_value(text, &value, trails.runs());
+                trails.seen().judge(text, value, judged);
+                judged
+            }
+        },
         Err(verdict) => (verdict, PASSWORD),
     }
 }
 
-fn of_value(text: &Text<'_>, value: &Value, walked: &mut Walked) -> (Verdict, &'static str) {
+fn of_value(text: &Text<'_>, value: &Value, runs: &mut Runs) -> (Verdict, &'static str) {
     let name = text.bytes().get(value.name.0..value.name.1).unwrap_or_default();
     let Some(kind) = name::kind(name) else { return (Verdict::Nothing, PASSWORD) };
-    let verdict = match judge(text, value, (name, kind), walked) {
+    let verdict = match judge(text, value, (name, kind), runs) {
         Ok(Some(end)) if end <= text.len() => Verdict::Found(value.start, end),
         // It would reach into what was masked.
         Ok(Some(_)) => Verdict::Nothing,
@@ -77,9 +87,9 @@ fn judge(
     text: &Text<'_>,
     value: &Value,
     (name, kind): (&[u8], Kind),
-    walked: &mut Walked,
+    runs: &mut Runs,
 ) -> Result<Option<usize>, Stop> {
-    let mut end = value_end(text, value, PROBE, walked)?;
+    let mut end = value_end(text, value, PROBE, runs)?;
     let mut bytes = text.bytes().get(value.start..end).unwrap_or_default();
     while value.operator == Operator::Is
         && let [before @ .., b'.' | b'!' | b'?' | b':'] = bytes
@@ -95,7 +105,7 @@ fn judge(
     if !case.is_secret()? {
         return Ok(None);
     }
-    Ok(Some(if goes_on(bytes) { value_end(text, value, MAX, walked)? } else { end }))
+    Ok(Some(if goes_on(bytes) { value_end(text, value, MAX, runs)? } else { end }))
 }
 
 /// Whether more may follow what is judged of a value.

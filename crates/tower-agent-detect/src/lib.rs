@@ -56,6 +56,7 @@
 //! is able to choose how a value is written can get it past any detector: this one keeps secrets from leaking by
 //! accident, and is no wall against a party that wants to send them.
 
+mod aside;
 mod assign;
 #[cfg(feature = "__bench")]
 #[doc(hidden)]
@@ -73,13 +74,16 @@ mod json;
 mod judge;
 mod key_block;
 mod keyed;
+mod machine;
 mod mask;
 mod matcher;
 mod personal;
 mod pii;
 mod recogniser;
 mod rule;
+mod runs;
 mod search;
+mod seen;
 mod span;
 mod stream;
 mod tail;

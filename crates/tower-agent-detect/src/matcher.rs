@@ -1,33 +1,35 @@
 //! The patterns of a rule, compiled.
 
 use regex_automata::{
-    Anchored, Input, MatchKind,
+    MatchKind,
     dfa::{Automaton, StartKind, dense},
     meta::Regex,
-    util::{primitives::StateID, start, syntax},
+    util::{primitives::StateID, syntax},
 };
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::{
+    aside::{Allowed, Before},
     follow::Beginning,
     group::{self, Group},
+    machine::{Dfa, Machine},
     rule::Spec,
     tail,
     text::{End, Stop, Text},
-    trail::{Reached, Trail, Trails},
+    trail::{Part, Reached, Trails},
 };
 
 /// The compiled patterns of one rule. Without any it finds nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Matcher {
-    automaton: Option<dense::DFA<Vec<u32>>>,
+    machine: Option<Machine>,
     /// The same pattern once more, where only a group of it is the secret.
     group: Option<Group>,
     /// How far behind the beginning of the match the secret begins, at least.
     secret_from: usize,
-    before: Option<Regex>,
-    allow: Vec<Regex>,
+    before: Option<Before>,
+    allow: Vec<Allowed>,
     max: usize,
 }
 
@@ -91,57 +93,30 @@ impl Pattern {
 }
 
 /// Whether a match may be longer than the text that led to a state.
-fn may_go_on(automaton: &dense::DFA<Vec<u32>>, state: StateID) -> bool {
+fn may_go_on(machine: &Machine, state: StateID) -> bool {
+    let automaton = machine.automaton();
     automaton.is_match_state(automaton.next_eoi_state(state))
-        || (0..=u8::MAX).any(|byte| !is_over(automaton, automaton.next_state(state, byte)))
-}
-
-/// Goes on to a place, or until there is nothing more to find.
-#[inline]
-fn walk(automaton: &dense::DFA<Vec<u32>>, text: &Text<'_>, from: Reached, stop: usize) -> Reached {
-    let Reached { at, mut state, mut found } = from;
-    let rest = text.bytes().get(at..stop.min(text.len())).unwrap_or_default();
-    for (at, byte) in (at..).zip(rest) {
-        state = automaton.next_state(state, *byte);
-        if automaton.is_special_state(state) {
-            if automaton.is_match_state(state) {
-                found = Some(at);
-            } else if is_over(automaton, state) {
-                return Reached { at: at + 1, state, found };
-            }
-        }
-    }
-    Reached { at: at + rest.len(), state, found }
-}
-
-/// Whether nothing more can be found.
-fn is_over(automaton: &dense::DFA<Vec<u32>>, state: StateID) -> bool {
-    automaton.is_dead_state(state) || automaton.is_quit_state(state)
+        || (0..=u8::MAX).any(|byte| !machine.is_over(automaton.next_state(state, byte)))
 }
 
 /// The verdict where the text ends.
 fn past_end(
-    automaton: &dense::DFA<Vec<u32>>,
+    machine: &Machine,
     text: &Text<'_>,
     Reached { at, state, found }: Reached,
 ) -> Result<usize, Stop> {
     match text.end() {
         End::More => Err(Stop::Undecided),
         // What comes of it depends on what was masked.
-        End::Masked if may_go_on(automaton, state) => Err(Stop::Nothing),
+        End::Masked if may_go_on(machine, state) => Err(Stop::Nothing),
         End::Masked => found.ok_or(Stop::Nothing),
-        End::Final => {
-            let ends = automaton.is_match_state(automaton.next_eoi_state(state));
-            ends.then_some(at).or(found).ok_or(Stop::Nothing)
-        }
+        End::Final => at_cap(machine, Reached { at, state, found }),
     }
 }
 
 /// At its cap a match ends, whatever follows.
-fn at_cap(
-    automaton: &dense::DFA<Vec<u32>>,
-    Reached { at, state, found }: Reached,
-) -> Result<usize, Stop> {
+fn at_cap(machine: &Machine, Reached { at, state, found }: Reached) -> Result<usize, Stop> {
+    let automaton = machine.automaton();
     let ends = automaton.is_match_state(automaton.next_eoi_state(state));
     ends.then_some(at).or(found).ok_or(Stop::Nothing)
 }
@@ -198,7 +173,7 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, String> {
     built.map_err(|error| cause(&error))
 }
 
-fn automaton(pattern: &str) -> Result<dense::DFA<Vec<u32>>, String> {
+fn automaton(pattern: &str) -> Result<Dfa, String> {
     let built = dense::Builder::new().configure(config()).syntax(ascii()).build(pattern);
     built.map_err(|error| cause(&error))
 }
@@ -223,10 +198,10 @@ impl Matcher {
             return Ok(Self::default());
         };
         let grouped = pattern.contains("(?<secret") || pattern.contains("(?P<secret");
-        let before = spec.before.as_ref().map(|before| regex(&format!("(?:{before})\\z")));
-        let allow = spec.allow.iter().map(|allowed| regex(allowed));
+        let before = spec.before.as_ref().map(|before| Before::new(before));
+        let allow = spec.allow.iter().map(|allowed| Allowed::new(allowed));
         Ok(Self {
-            automaton: Some(automaton(pattern)?),
+            machine: Some(Machine::new(automaton(pattern)?)),
             secret_from: secret_from(pattern),
             group: grouped.then(|| Group::new(pattern)).transpose()?,
             before: before.transpose()?,
@@ -245,22 +220,6 @@ impl Matcher {
         self.secret_from
     }
 
-    #[inline]
-    fn start(
-        &self,
-        automaton: &dense::DFA<Vec<u32>>,
-        text: &Text<'_>,
-        from: usize,
-    ) -> Option<StateID> {
-        // Few patterns ask what stands before them.
-        if let Some(state) = automaton.universal_start_state(Anchored::Yes) {
-            return Some(state);
-        }
-        let config = start::Config::new().anchored(Anchored::Yes);
-        let look = from.checked_sub(1).and_then(|before| text.bytes().get(before)).copied();
-        automaton.start_state(&config.look_behind(look)).ok()
-    }
-
     /// Where the match that begins at a place ends.
     pub(crate) fn end(
         &self,
@@ -268,34 +227,16 @@ impl Matcher {
         from: usize,
         (trails, rule): (&mut Trails, u32),
     ) -> Result<usize, Stop> {
-        let automaton = self.automaton.as_ref().ok_or(Stop::Nothing)?;
-        let state = self.start(automaton, text, from).ok_or(Stop::Nothing)?;
-        let mut here = Reached { at: from, state, found: None };
+        let machine = self.machine.as_ref().ok_or(Stop::Nothing)?;
+        let state = machine.start(text.bytes(), from).ok_or(Stop::Nothing)?;
         let cap = from.saturating_add(self.max);
-        loop {
-            let stop = Trail::next_mark(from, here.at).min(cap);
-            here = walk(automaton, text, here, stop);
-            if here.at < stop || here.at == cap {
-                break;
-            }
-            let met = trails.of(rule).map(|trail| trail.meet(from, here));
-            let next = match met {
-                Some(met) if met.at > here.at && met.at <= text.len() => met,
-                _ => walk(automaton, text, here, (here.at + 1).min(cap)),
-            };
-            if next.at == std::mem::replace(&mut here, next).at {
-                break;
-            }
-        }
-        if Trail::is_long(from, here.at) {
-            trails.of(rule).into_iter().for_each(|trail| trail.end(from, here));
-        }
-        if is_over(automaton, here.state) {
+        let here = machine.search(text.bytes(), (from, state), cap, (trails, Part::Match(rule)));
+        if machine.is_over(here.state) {
             here.found.ok_or(Stop::Nothing)
         } else if here.at < cap {
-            past_end(automaton, text, here)
+            past_end(machine, text, here)
         } else {
-            at_cap(automaton, here)
+            at_cap(machine, here)
         }
     }
 
@@ -303,8 +244,7 @@ impl Matcher {
     pub(crate) fn begin(&self, text: &Text<'_>, keyword: usize) -> Option<usize> {
         let Some(before) = &self.before else { return Some(keyword) };
         let window = text.bytes().get(keyword.saturating_sub(BEFORE)..keyword)?;
-        let found = before.find(Input::new(window))?;
-        Some(keyword - window.len() + found.start())
+        Some(keyword - window.len() + before.start(window)?)
     }
 
     /// The part of a match that is the secret.
@@ -313,15 +253,33 @@ impl Matcher {
         text: &Text<'_>,
         start: usize,
         end: usize,
+        trails: (&mut Trails, u32),
     ) -> Option<(usize, usize)> {
         match &self.group {
-            Some(group) => group.secret(text.bytes(), start, end),
+            Some(group) => group.secret(text.bytes(), (start, end), trails),
             None => Some((start, end)),
         }
     }
 
-    /// Whether a value is on the rule's own list of values that are no secrets.
-    pub(crate) fn allows(&self, value: &[u8]) -> bool {
-        self.allow.iter().any(|allowed| allowed.is_match(Input::new(value)))
+    /// Whether something must stand before the keyword.
+    pub(crate) const fn has_before(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Whether the secret ends with the match.
+    pub(crate) fn ends_secret(&self) -> bool {
+        self.group.as_ref().is_none_or(Group::is_last)
+    }
+
+    /// Whether a value, from one place of the text to another, is on the rule's own list of values that are no secrets.
+    pub(crate) fn allows(
+        &self,
+        text: &[u8],
+        value: (usize, usize),
+        (trails, rule): (&mut Trails, u32),
+    ) -> bool {
+        (0..)
+            .zip(&self.allow)
+            .any(|(at, allowed)| allowed.has(text, value, (trails, Part::Allowed(rule, at))))
     }
 }

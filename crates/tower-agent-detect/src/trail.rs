@@ -5,29 +5,43 @@
 
 use regex_automata::util::primitives::StateID;
 
+use crate::{runs::Runs, seen::Seen};
+
 /// How far apart the places are at which states are kept, in bytes.
 const STEP: usize = 64;
 /// Shorter searches leave nothing behind, in bytes.
 const SHORT: usize = 128;
 
-/// The latest searches of some rules.
+/// The latest searches for some parts of rules, and what else was seen of the text.
 #[derive(Debug, Default)]
 pub(crate) struct Trails {
-    trails: [Trail; 4],
+    trails: [Trail; 16],
     next: usize,
+    runs: Runs,
+    seen: Seen,
 }
 
 /// One search.
 #[derive(Debug, Default)]
 pub(crate) struct Trail {
-    /// The rule, counted from one; zero is none.
-    rule: usize,
+    part: Option<Part>,
     /// Where it began, and the first place of which the state is kept.
     from: usize,
     first: usize,
     states: Vec<StateID>,
     /// How it came out, as far as it went.
     reached: Reached,
+}
+
+/// What of a rule is searched for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Part {
+    Match(u32),
+    /// What stands before the secret, in the match.
+    Before(u32),
+    Secret(u32),
+    /// A pattern of values that are no secrets, by its number.
+    Allowed(u32, u32),
 }
 
 /// How far a search has come: where, in which state, and where the last match ended that it passed.
@@ -39,10 +53,9 @@ pub(crate) struct Reached {
 }
 
 impl Trails {
-    /// The trail of a rule; that of another one is given up for it.
-    pub(crate) fn of(&mut self, rule: u32) -> Option<&mut Trail> {
-        let rule = rule as usize + 1;
-        let known = self.trails.iter().position(|trail| trail.rule == rule);
+    /// The trail of a part of a rule; that of another one is given up for it.
+    pub(crate) fn of(&mut self, part: Part) -> Option<&mut Trail> {
+        let known = self.trails.iter().position(|trail| trail.part == Some(part));
         let at = known.unwrap_or_else(|| {
             self.next = (self.next + 1) % self.trails.len();
             self.next
@@ -50,20 +63,30 @@ impl Trails {
         let trail = self.trails.get_mut(at)?;
         if known.is_none() {
             trail.clear();
-            trail.rule = rule;
+            trail.part = Some(part);
         }
         Some(trail)
+    }
+
+    pub(crate) const fn runs(&mut self) -> &mut Runs {
+        &mut self.runs
+    }
+
+    pub(crate) const fn seen(&mut self) -> &mut Seen {
+        &mut self.seen
     }
 
     /// Places have moved.
     pub(crate) fn clear(&mut self) {
         self.trails.iter_mut().for_each(Trail::clear);
+        self.runs.clear();
+        self.seen.clear();
     }
 }
 
 impl Trail {
     fn clear(&mut self) {
-        self.rule = 0;
+        self.part = None;
         self.states.clear();
     }
 

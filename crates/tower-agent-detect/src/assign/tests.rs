@@ -1,5 +1,5 @@
 use super::*;
-use crate::text::End;
+use crate::{runs::Runs, text::End};
 
 /// The value, and the operator, of the first keyword `key` in a text.
 fn found(text: &str, wide: bool) -> Option<(String, Operator)> {
@@ -11,7 +11,7 @@ fn at(text: &str, start: usize, wide: bool) -> Option<(String, Operator)> {
     let whole = Text::whole(text.as_bytes());
     let after = if wide { value_after } else { value_of_name };
     let value = after(&whole, start, start + 3).ok()?;
-    let end = value_end(&whole, &value, 64, &mut Walked::default()).unwrap();
+    let end = value_end(&whole, &value, 64, &mut Runs::default()).unwrap();
     Some((text.get(value.start..end).unwrap().to_owned(), value.operator))
 }
 
@@ -101,7 +101,7 @@ fn the_word_bearer_needs_no_operator() {
     for after in [value_after, value_of_name] {
         let value = after(&text, 4, 10).unwrap();
         assert_eq!((value.start, value.operator), (11, Operator::Flag));
-        assert_eq!(value_end(&text, &value, 64, &mut Walked::default()), Ok(14));
+        assert_eq!(value_end(&text, &value, 64, &mut Runs::default()), Ok(14));
     }
 }
 
@@ -158,5 +158,5 @@ fn a_long_value_ends_at_a_border_of_a_character() {
     let text = format!("key={}", "é".repeat(300));
     let whole = Text::whole(text.as_bytes());
     let value = value_of_name(&whole, 0, 3).unwrap();
-    assert_eq!(value_end(&whole, &value, 513, &mut Walked::default()), Ok(4 + 512));
+    assert_eq!(value_end(&whole, &value, 513, &mut Runs::default()), Ok(4 + 512));
 }

@@ -1,33 +1,15 @@
 //! Where a value ends.
 
+use std::sync::LazyLock;
+
 use super::{Operator, Quote, Value};
-use crate::text::{Stop, Text};
+use crate::{
+    runs::{Class, Runs},
+    text::{Stop, Text},
+};
 
 /// How the punctuation of Chinese and Japanese begins, which stands beside words without white space.
 const IDEOGRAPHIC: (u8, u8) = (0xe3, 0x80);
-
-/// How far the latest look for the end of a value without quotes has come. It ends where any other one does that begins
-/// within it, so that values within values are not walked again and again.
-#[derive(Debug, Default)]
-pub(crate) struct Walked {
-    from: usize,
-    /// No value that begins between the two ends before this place.
-    to: usize,
-}
-
-impl Walked {
-    /// Where to look on for the end of a value.
-    fn place(&self, start: usize) -> usize {
-        if (self.from..=self.to).contains(&start) { self.to } else { start }
-    }
-
-    fn note(&mut self, start: usize, to: usize) {
-        if !(self.from..=self.to).contains(&start) {
-            (self.from, self.to) = (start, to);
-        }
-        self.to = self.to.max(to);
-    }
-}
 
 /// Where a value ends: at its closing quote, at the end of its line, or, without quotes, before white space or a delimiter.
 /// One that is longer than `max` bytes ends there, though not inside a character.
@@ -35,13 +17,13 @@ pub(crate) fn value_end(
     text: &Text<'_>,
     value: &Value,
     max: usize,
-    walked: &mut Walked,
+    runs: &mut Runs,
 ) -> Result<usize, Stop> {
     let limit = value.start.saturating_add(max);
     let end = match value.quote {
         Some(quote) => closing_quote(text, value.start, quote, limit)?,
         None if value.operator == Operator::Element => element_end(text, value.start, limit)?,
-        None => bare_end(text, value.start, limit, walked)?,
+        None => bare_end(text, value.start, limit, runs)?,
     };
     match end {
         Some(end) => Ok(end),
@@ -102,26 +84,33 @@ fn element_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usi
     Ok(None)
 }
 
+/// The bytes of which a value without quotes is made, whatever follows them.
+static PLAIN: LazyLock<Class> = LazyLock::new(|| {
+    let plain = |byte: &u8| !is_delimiter(*byte) && *byte != b'\\' && *byte != IDEOGRAPHIC.0;
+    (0..=u8::MAX).filter(plain).collect()
+});
+
 fn bare_end(
     text: &Text<'_>,
     start: usize,
     limit: usize,
-    walked: &mut Walked,
+    runs: &mut Runs,
 ) -> Result<Option<usize>, Stop> {
-    let mut at = walked.place(start);
-    let end = bare_end_from(text, &mut at, limit);
-    walked.note(start, at);
+    let mut at = runs.value.place(start);
+    let end = bare_end_from(text, &mut at, limit, runs);
+    runs.value.note(start, at);
     end
 }
 
 /// As [`bare_end`], from a place on, which is moved along.
-fn bare_end_from(text: &Text<'_>, at: &mut usize, limit: usize) -> Result<Option<usize>, Stop> {
+fn bare_end_from(
+    text: &Text<'_>,
+    at: &mut usize,
+    limit: usize,
+    runs: &mut Runs,
+) -> Result<Option<usize>, Stop> {
     while *at < limit {
-        let rest = text.bytes().get(*at..limit.min(text.len())).unwrap_or_default();
-        let plain = rest
-            .iter()
-            .position(|byte| is_delimiter(*byte) || *byte == b'\\' || *byte == IDEOGRAPHIC.0);
-        *at = at.saturating_add(plain.unwrap_or(rest.len()));
+        *at = runs.end(text.bytes(), &PLAIN, *at, limit);
         if *at >= limit {
             break;
         }

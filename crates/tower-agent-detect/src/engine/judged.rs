@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::{
-    assign::{self, Value, Walked},
+    assign::{self, Value},
     check, judge,
     rule::{Border, Rule},
     text::{Stop, Text, Verdict, is_word},
@@ -27,16 +27,23 @@ impl Engine {
         (start, after_mask): (usize, AfterMask),
         trails: &mut Trails,
     ) -> Verdict {
-        let trails = (trails, rule);
-        let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
-        let matcher = rule.matcher();
+        let (Some(of), index) = (self.rule(rule), rule) else { return Verdict::Nothing };
+        let matcher = of.matcher();
+        // Where much stands before a keyword, what follows it is often less.
+        if matcher.has_before() && matcher.end(text, start, (trails, index)) == Err(Stop::Nothing) {
+            return Verdict::Nothing;
+        }
         let Some(begin) = matcher.begin(text, start) else { return Verdict::Nothing };
         let hold = if matcher.is_grouped() { start + matcher.secret_from() } else { begin };
-        let found = token(text, rule, (begin, start, after_mask), trails);
-        found.map_or_else(
-            |stop| Verdict::stopped(stop, hold),
-            |(start, end)| Verdict::Found(start, end),
-        )
+        match token(text, of, (begin, start, after_mask), (trails, index)) {
+            Ok((start, end)) => {
+                if self.allow.is_empty() {
+                    trails.seen().value(index, start, end);
+                }
+                Verdict::Found(start, end)
+            }
+            Err(stop) => Verdict::stopped(stop, hold),
+        }
     }
 
     /// A value that is known by the name it is given to, and by its form.
@@ -66,9 +73,12 @@ impl Engine {
         text: &Text<'_>,
         name: u32,
         place: (usize, usize),
-        walked: &mut Walked,
+        trails: &mut Trails,
     ) -> (Verdict, u32) {
-        let (verdict, id) = judge::generic(text, name as usize, place, walked);
+        let (verdict, id) = judge::generic(text, name as usize, place, trails);
+        if verdict == Verdict::Nothing {
+            return (verdict, 0);
+        }
         match (self.built_in.get(id), verdict) {
             (Some(rule), _) => (verdict, *rule),
             // Which rule it is may be undecided, too.
@@ -82,7 +92,7 @@ fn token(
     text: &Text<'_>,
     rule: &Rule,
     (begin, keyword, after_mask): (usize, usize, AfterMask),
-    trails: (&mut Trails, u32),
+    (trails, index): (&mut Trails, u32),
 ) -> Result<(usize, usize), Stop> {
     let border = rule.spec.border;
     let end_matters = matches!(border, Border::Word | Border::End);
@@ -94,26 +104,31 @@ fn token(
             _ => {}
         }
     }
-    if !rule.spec.context.is_empty() && !check::context(text, begin, &rule.spec.context) {
+    let context = &rule.spec.context;
+    if !context.is_empty() && !check::context(text, begin, (index, context), trails.seen()) {
         return Err(Stop::Nothing);
     }
-    let end = rule.matcher().end(text, keyword, trails)?;
+    let end = rule.matcher().end(text, keyword, (trails, index))?;
+    // A part of what the rule has found already, up to the same end, changes nothing.
+    if rule.matcher().ends_secret() && trails.seen().covers(index, begin, end) {
+        return Err(Stop::Nothing);
+    }
     if end_matters && text.byte(end)?.is_some_and(is_word) {
         return Err(Stop::Nothing);
     }
     let (start, end) = if rule.matcher().is_grouped() {
-        rule.matcher().secret(text, keyword, end).ok_or(Stop::Nothing)?
+        rule.matcher().secret(text, keyword, end, (trails, index)).ok_or(Stop::Nothing)?
     } else {
         (begin, end)
     };
-    accept(text, rule, start, end)
+    accept(text, rule, (start, end), (trails, index))
 }
 
 fn key(
     text: &Text<'_>,
     rule: &Rule,
     (value, keyword): (&Value, usize),
-    trails: (&mut Trails, u32),
+    (trails, index): (&mut Trails, u32),
 ) -> Result<(usize, usize), Stop> {
     let from = value.name.0.max(keyword.saturating_sub(32));
     let name = text.bytes().get(from..value.start).unwrap_or_default();
@@ -122,19 +137,21 @@ fn key(
     if !spec.also.iter().all(has) || (!spec.any.is_empty() && !spec.any.iter().any(has)) {
         return Err(Stop::Nothing);
     }
-    if !spec.context.is_empty() && !check::context(text, value.start, &spec.context) {
+    let context = &spec.context;
+    if !context.is_empty() && !check::context(text, value.start, (index, context), trails.seen()) {
         return Err(Stop::Nothing);
     }
     if check::is_fingerprint(text.bytes().get(from..value.operator_at).unwrap_or_default()) {
         return Err(Stop::Nothing);
     }
-    let end = rule.matcher().end(text, value.start, trails)?;
+    let end = rule.matcher().end(text, value.start, (trails, index))?;
     // What goes on is something else, such as a longer run of Base64.
     if text.byte(end)?.is_some_and(|next| is_word(next) || matches!(next, b'+' | b'=')) {
         return Err(Stop::Nothing);
     }
-    let (start, end) = rule.matcher().secret(text, value.start, end).ok_or(Stop::Nothing)?;
-    accept(text, rule, start, end)
+    let (start, end) =
+        rule.matcher().secret(text, value.start, end, (trails, index)).ok_or(Stop::Nothing)?;
+    accept(text, rule, (start, end), (trails, index))
 }
 
 /// Whether a token may be known without anything before it.
@@ -143,11 +160,17 @@ fn may_touch(rule: &Rule) -> bool {
 }
 
 /// What a rule asks of a value besides its form.
-fn accept(text: &Text<'_>, rule: &Rule, start: usize, end: usize) -> Result<(usize, usize), Stop> {
+fn accept(
+    text: &Text<'_>,
+    rule: &Rule,
+    (start, end): (usize, usize),
+    trails: (&mut Trails, u32),
+) -> Result<(usize, usize), Stop> {
     let value = text.bytes().get(start..end).ok_or(Stop::Nothing)?;
     let spec = &rule.spec;
-    let accepted = spec.entropy.is_none_or(|least| check::entropy(value) >= least)
+    let mut entropy = || trails.0.seen().entropy(text.bytes(), (start, end));
+    let accepted = spec.entropy.is_none_or(|least| entropy() >= least)
         && spec.checksum.is_none_or(|checksum| check::checksum(checksum, value))
-        && !rule.matcher().allows(value);
+        && !rule.matcher().allows(text.bytes(), (start, end), trails);
     if accepted { Ok((start, end)) } else { Err(Stop::Nothing) }
 }

@@ -9,7 +9,8 @@ use super::{
     },
 };
 use crate::{
-    assign::{Operator, Value, Walked, value_end},
+    assign::{Operator, Value, value_end},
+    runs::Runs,
     text::{Stop, Text, is_word},
 };
 
@@ -61,7 +62,7 @@ impl Case<'_, '_> {
     fn is_element(&self) -> Result<bool, Stop> {
         let mut end = self.end;
         if goes_on(self.bytes) {
-            end = value_end(self.text, self.value, MAX, &mut Walked::default())?;
+            end = value_end(self.text, self.value, MAX, &mut Runs::default())?;
             if end.saturating_sub(self.value.start) > MAX - CHARACTER {
                 return Ok(true);
             }
@@ -132,8 +133,8 @@ impl Case<'_, '_> {
         if !self.is_bare_candidate()? || is_call(bytes) || is_identifier(bytes) && self.is_type()? {
             return Ok(false);
         }
-        let program = is_code(bytes) || begins_with_algorithm(bytes) || self.names_a_secret();
-        Ok(self.shape.is_random(16) || !program)
+        let program = || is_code(bytes) || begins_with_algorithm(bytes) || self.names_a_secret();
+        Ok(self.shape.is_random(16) || !program())
     }
 
     fn is_bare_candidate(&self) -> Result<bool, Stop> {

@@ -4,14 +4,18 @@ use super::*;
 use crate::text::End;
 
 fn generic(text: &Text<'_>, word: usize, start: usize, end: usize) -> (Verdict, &'static str) {
-    super::generic(text, word, (start, end), &mut Walked::default())
+    super::generic(text, word, (start, end), &mut Trails::default())
+}
+
+fn judged(text: &Text<'_>, word: usize, start: usize, end: usize) -> Verdict {
+    generic(text, word, start, end).0
 }
 
 /// All finds in a text, by each occurrence of a name.
 fn finds(text: &Text<'_>) -> Vec<(usize, usize)> {
     let mut finds: Vec<_> = hits(text.bytes())
         .into_iter()
-        .filter_map(|(word, start, end)| match generic(text, word, start, end).0 {
+        .filter_map(|(word, start, end)| match judged(text, word, start, end) {
             Verdict::Found(start, end) => Some((start, end)),
             _ => None,
         })
@@ -267,13 +271,13 @@ fn what_is_none_stays() {
 /// Says of every place that what has come says the same as the whole, or waits and holds back all that may be masked.
 fn assert_steady(text: &str, after_mask: bool, end: End) {
     for (word, start, behind) in hits(text.as_bytes()) {
-        let whole = generic(&Text::new(text.as_bytes(), after_mask, end), word, start, behind).0;
+        let whole = judged(&Text::new(text.as_bytes(), after_mask, end), word, start, behind);
         if let Verdict::Found(start, end) = whole {
             assert!(start < end && text.get(start..end).is_some(), "{text:?}");
         }
         for cut in behind..=text.len() {
             let part = Text::new(&text.as_bytes()[..cut], after_mask, End::More);
-            match (generic(&part, word, start, behind).0, whole) {
+            match (judged(&part, word, start, behind), whole) {
                 (Verdict::Undecided(place), Verdict::Found(start, _)) => {
                     assert!(place <= start, "{text:?} at {cut}");
                 }
@@ -304,12 +308,12 @@ fn what_stands_farther_back_makes_no_difference() {
             for (word, start, end) in hits(long.as_bytes()) {
                 let cut = start.saturating_sub(Text::BEHIND);
                 let near = Text::whole(&long.as_bytes()[cut..]);
-                let near = match generic(&near, word, start - cut, end - cut).0 {
+                let near = match judged(&near, word, start - cut, end - cut) {
                     Verdict::Found(start, end) => Verdict::Found(start + cut, end + cut),
                     verdict => verdict,
                 };
                 let whole = Text::whole(long.as_bytes());
-                assert_eq!(generic(&whole, word, start, end).0, near, "{long}");
+                assert_eq!(judged(&whole, word, start, end), near, "{long}");
             }
         }
     }
@@ -447,7 +451,7 @@ fn a_text_of_names_only_costs_little_for_each() {
                 End::More,
             );
             let shift = start.saturating_sub(Text::BEHIND);
-            let verdict = generic(&part, word, start - shift, end - shift).0;
+            let verdict = judged(&part, word, start - shift, end - shift);
             assert!(!matches!(verdict, Verdict::Undecided(_)), "{piece}");
         }
     }

@@ -38,7 +38,6 @@ const BLANK: u8 = 3;
 const ODD: u8 = 4;
 /// Signs of ordinary words, and what is not ASCII.
 const OTHER: u8 = 5;
-const SORTS: usize = 6;
 
 const SORT_OF: [u8; 256] = {
     let mut sorts = [OTHER; 256];
@@ -59,34 +58,71 @@ const SORT_OF: [u8; 256] = {
     sorts
 };
 
+/// How many bytes are looked at together.
+const PART: usize = 128;
+
 impl Shape {
     pub(super) fn of(value: &[u8]) -> Self {
         let mut shape = Self { length: value.len(), ..Self::default() };
-        let mut counts = [0; SORTS];
-        let (mut last, mut same, mut stretch) = (OTHER, 0, 0);
+        let mut last = OTHER;
+        for part in value.chunks(PART) {
+            last = shape.count(part, last);
+        }
+        let thrice = value
+            .array_windows()
+            .fold(false, |any, [a, b, c]| any | (a | 32 == b | 32 && b | 32 == c | 32));
+        if thrice {
+            shape.measure(value);
+        }
+        shape
+    }
+
+    /// Counts what is in a part of the value, behind a byte of some sort. Gives the sort of its last byte.
+    ///
+    /// What is done for each byte by itself has no branch and depends on nothing else, so that it is done for many at once.
+    fn count(&mut self, part: &[u8], last: u8) -> u8 {
+        let mut sorts = [OTHER; PART + 1];
+        let (first, rest) = sorts.split_at_mut(1);
+        first.fill(last);
+        for (sort, byte) in rest.iter_mut().zip(part) {
+            *sort = SORT_OF.get(usize::from(*byte)).copied().unwrap_or(OTHER);
+            self.set |= 1 << (byte & 63);
+        }
+        let (mut runs, mut changes) = (0_u8, 0_u8);
+        for [before, sort] in sorts.array_windows() {
+            let begins = sort != before && *sort <= UPPER;
+            let begins_word = *before == UPPER && *sort == LOWER;
+            runs += u8::from(begins);
+            changes += u8::from(begins & (*before <= UPPER) & !begins_word);
+        }
+        self.runs += usize::from(runs);
+        self.changes += usize::from(changes);
+        let count = |such: u8| {
+            usize::from(
+                sorts.iter().skip(1).fold(0_u8, |count, sort| count + u8::from(*sort == such)),
+            )
+        };
+        self.digits += count(DIGIT);
+        self.lower += count(LOWER);
+        self.upper += count(UPPER);
+        self.blanks += count(BLANK);
+        self.odd += count(ODD);
+        self.foreign += part.iter().filter(|byte| !byte.is_ascii()).count();
+        sorts.get(part.len()).copied().unwrap_or(OTHER)
+    }
+
+    /// Looks for the longest stretch of one character.
+    fn measure(&mut self, value: &[u8]) {
+        let (mut same, mut stretch) = (0, 0);
         for byte in value {
-            let sort = SORT_OF.get(usize::from(*byte)).copied().unwrap_or(OTHER);
-            if let Some(count) = counts.get_mut(usize::from(sort)) {
-                *count += 1;
-            }
-            shape.foreign += usize::from(!byte.is_ascii());
-            let goes_on = sort == last;
-            shape.runs += usize::from(!goes_on && sort <= UPPER);
-            let begins_word = last == UPPER && sort == LOWER;
-            shape.changes +=
-                usize::from(!goes_on && sort <= UPPER && last <= UPPER && !begins_word);
-            last = sort;
             let lower = byte.to_ascii_lowercase();
             stretch = if lower == same { stretch + 1 } else { 1 };
             same = lower;
             if stretch >= 3 {
-                shape.stretch = shape.stretch.max(stretch);
-                shape.masked |= matches!((lower, stretch), (b'*' | b'.', 3) | (b'x', 4));
+                self.stretch = self.stretch.max(stretch);
+                self.masked |= matches!((lower, stretch), (b'*' | b'.', 3) | (b'x', 4));
             }
-            shape.set |= 1 << (byte & 63);
         }
-        [shape.digits, shape.lower, shape.upper, shape.blanks, shape.odd, _] = counts;
-        shape
     }
 
     /// Whether it looks generated: letters and digits in no order.
@@ -180,8 +216,8 @@ fn is_address(value: &[u8], shape: &Shape) -> bool {
     ];
     let begins = path.iter().any(|begin| begins_with(value, begin));
     let drive = matches!(value, [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
-    let extension = value.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
-    let file = extension.len() < value.len() && shape.odd == 0 && lists(FILES, extension);
+    let extension = memchr::memrchr(b'.', value).and_then(|dot| value.get(dot + 1..));
+    let file = shape.odd == 0 && extension.is_some_and(|extension| lists(FILES, extension));
     !shape.is_random(16) && (begins || drive || file)
 }
 
@@ -212,15 +248,18 @@ fn is_dotted_number(value: &[u8], shape: &Shape) -> bool {
 
 /// The name of a cipher or a hash: one such word, and perhaps signs, numbers and more capitals.
 fn is_algorithm(value: &[u8], shape: &Shape) -> bool {
-    let named = begins_with_algorithm(value);
+    begins_with_algorithm(value) && is_named_plainly(value, shape) || begins_with(value, b"pbewith")
+}
+
+fn is_named_plainly(value: &[u8], shape: &Shape) -> bool {
     let plain = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_/+.".contains(byte));
     let parts = value.iter().any(|byte| b"-_/+".contains(byte));
     let lower = if parts { shape.lower * 2 <= shape.length } else { !shape.is_random(12) };
-    named && plain && (lower || shape.length <= 8) || begins_with(value, b"pbewith")
+    plain && (lower || shape.length <= 8)
 }
 
 pub(super) fn begins_with_algorithm(value: &[u8]) -> bool {
-    ALGORITHMS.iter().any(|name| begins_with(value, name.as_bytes()))
+    ALGORITHMS.begin(value)
 }
 
 /// Whether a value is a name itself: a word, or words in one of the ways that programs write them.
@@ -255,8 +294,17 @@ pub(super) fn is_compound(value: &[u8], shape: &Shape) -> bool {
 
 /// Whether a value has the signs of a call, an index or a path of a program.
 pub(super) fn is_call(value: &[u8]) -> bool {
-    value.iter().any(|byte| matches!(byte, b'(' | b'['))
-        || value.array_windows().any(|pair| matches!(pair, b"::" | b"->" | b"=>" | b"?."))
+    memchr::memchr2(b'(', b'[', value).is_some()
+        || any_pair(value, |one, two| {
+            (two == b':') & (one == b':')
+                | (two == b'>') & ((one == b'-') | (one == b'='))
+                | (two == b'.') & (one == b'?')
+        })
+}
+
+/// Whether any byte and the next one are such. All are looked at, since that is done for many at once.
+fn any_pair(value: &[u8], such: impl Fn(u8, u8) -> bool) -> bool {
+    value.array_windows().fold(0, |any, [one, two]| any | u8::from(such(*one, *two))) != 0
 }
 
 /// Whether a value is a piece of a program: a member, an operator.
@@ -268,7 +316,7 @@ pub(super) fn is_code(value: &[u8]) -> bool {
         && is_identifier(value)
         && value.split(|byte| *byte == b'.').all(member);
     members
-        || value.array_windows().any(|pair| matches!(pair, b"==" | b"+="))
+        || any_pair(value, |one, two| (two == b'=') & ((one == b'=') | (one == b'+')))
         || matches!(
             value.first(),
             Some(b'&' | b'*' | b'!' | b'=' | b'-' | b'+' | b'/' | b'#' | b'?' | b'.' | b':')

@@ -6,53 +6,107 @@ pub(super) fn lists(list: &[&str], word: &[u8]) -> bool {
     list.binary_search_by(|entry| entry.bytes().cmp(word.iter().map(lower))).is_ok()
 }
 
-/// Phrases of two bytes or more, in lower case, any of which may stand anywhere.
+/// Phrases of two bytes or more, in lower case.
 pub(super) struct Phrases {
     list: &'static [&'static [u8]],
-    /// Which bytes come first and second in any of them, without their highest bits.
-    first: u128,
-    second: u128,
+    /// For each byte that comes second in one of them, in any case, which may come first, by six of their bits.
+    pairs: [u64; 256],
+    /// The same of those that come third, and second.
+    thirds: [u64; 256],
 }
+
+/// How many pairs of bytes are looked at together.
+const TOGETHER: usize = 16;
 
 impl Phrases {
     const fn new(list: &'static [&'static [u8]]) -> Self {
-        let (mut first, mut second) = (0, 0);
+        let (mut pairs, mut thirds) = ([0; 256], [0; 256]);
         let mut rest = list;
         while let [phrase, others @ ..] = rest {
-            if let [one, two, ..] = phrase {
-                first |= bit(*one);
-                second |= bit(*two);
+            match phrase {
+                [one, two, three, ..] => {
+                    put(&mut pairs, *one, *two);
+                    put(&mut thirds, *two, *three);
+                }
+                [one, two] => {
+                    put(&mut pairs, *one, *two);
+                    put_any(&mut thirds, *two);
+                }
+                _ => {}
             }
             rest = others;
         }
-        Self { list, first, second }
+        Self { list, pairs, thirds }
     }
 
     /// Whether one of them stands in a text, in any case.
     pub(super) fn stand_in(&self, text: &[u8]) -> bool {
         let mut rest = text;
-        while let [one, behind @ ..] = rest {
-            let one = one.to_ascii_lowercase();
-            let two = behind.first().map_or(0, u8::to_ascii_lowercase);
+        while rest.len() > 1 {
+            let part = rest.get(..=TOGETHER).unwrap_or(rest);
+            // Without a branch, since most texts have none of the pairs.
+            let any = part.array_windows().fold(0, |any, pair| any | self.pair(*pair));
+            if any != 0 && self.begin_in(part, rest) {
+                return true;
+            }
+            rest = rest.get(TOGETHER..).unwrap_or_default();
+        }
+        false
+    }
+
+    /// Whether a text begins with one of them, in any case.
+    pub(super) fn begin(&self, text: &[u8]) -> bool {
+        let likely = text.first_chunk().is_some_and(|pair| self.pair(*pair) != 0);
+        likely && self.list.iter().any(|phrase| begins_with(text, phrase))
+    }
+
+    #[inline]
+    fn pair(&self, [one, two]: [u8; 2]) -> u64 {
+        self.pairs.get(usize::from(two)).map_or(0, |first| first >> (one & 63) & 1)
+    }
+
+    /// Whether one of them begins in the first part of a text.
+    #[inline(never)]
+    fn begin_in(&self, part: &[u8], text: &[u8]) -> bool {
+        let pairs = part.array_windows().enumerate();
+        let mut begin = pairs.filter(|(_, pair)| self.pair(**pair) != 0);
+        begin.any(|(at, [one, two])| {
+            let rest = text.get(at..).unwrap_or_default();
+            let third = rest.get(2).copied().unwrap_or_default();
+            if self.thirds.get(usize::from(third)).is_none_or(|it| it & bit(*two) == 0) {
+                return false;
+            }
+            let (one, two) = (one.to_ascii_lowercase(), two.to_ascii_lowercase());
             // Comparing two bytes first is what makes this fast.
             let stands_here = |phrase: &&[u8]| {
                 matches!(phrase, [first, second, ..] if *first == one && *second == two)
                     && begins_with(rest, phrase)
             };
-            if self.first & bit(one) != 0
-                && self.second & bit(two) != 0
-                && self.list.iter().any(stands_here)
-            {
-                return true;
-            }
-            rest = behind;
-        }
-        false
+            self.list.iter().any(stands_here)
+        })
     }
 }
 
-const fn bit(byte: u8) -> u128 {
-    1 << (byte & 127)
+const fn bit(byte: u8) -> u64 {
+    1 << (byte & 63)
+}
+
+/// Notes that one byte may stand before another one, both in any case.
+#[expect(clippy::indexing_slicing, reason = "there is an entry for every byte")]
+const fn put(table: &mut [u64; 256], one: u8, next: u8) {
+    let before = bit(one) | bit(one.to_ascii_uppercase());
+    table[next as usize] |= before;
+    table[next.to_ascii_uppercase() as usize] |= before;
+}
+
+/// Notes that a byte may stand before any, in any case.
+const fn put_any(table: &mut [u64; 256], one: u8) {
+    let mut next = 0;
+    while next < u8::MAX {
+        put(table, one, next);
+        next += 1;
+    }
+    put(table, one, next);
 }
 
 /// Whether a text ends with a lower-case word, in any case.
@@ -143,7 +197,7 @@ pub(super) const NONE: &[&str] = &[
 
 /// Parts of stand-ins, such as `your-key-here`.
 #[rustfmt::skip]
-pub(super) const STAND_INS: Phrases = Phrases::new(&[
+pub(super) static STAND_INS: Phrases = Phrases::new(&[
     b"your", b"change_me", b"changeme", b"change-me", b"change this", b"changethis", b"replace",
     b"placeholder", b"example", b"insert", b"todo", b"fixme", b"dummy", b"redacted", b"masked",
     b"filtered", b"omitted", b"_here", b"-here", b" here", b"enter_", b"enter-", b"enter ",
@@ -162,12 +216,12 @@ pub(super) const PROSE: &[&str] = &[
 
 /// How the names of ciphers, hashes and forms of encryption begin; values under telling names may name one.
 #[rustfmt::skip]
-pub(super) const ALGORITHMS: &[&str] = &[
-    "aes", "argon2", "aria", "base64", "bcrypt", "blowfish", "camellia", "chacha20", "des",
-    "ecdsa", "ed25519", "es256", "hkdf", "hmac", "hs256", "md5", "pbe", "pbkdf2", "rs256", "rsa",
-    "scram", "scrypt", "sha1", "sha224", "sha256", "sha3", "sha384", "sha512", "sm4", "tls",
-    "utf8", "x25519", "xchacha20", "xsalsa20",
-];
+pub(super) static ALGORITHMS: Phrases = Phrases::new(&[
+    b"aes", b"argon2", b"aria", b"base64", b"bcrypt", b"blowfish", b"camellia", b"chacha20",
+    b"des", b"ecdsa", b"ed25519", b"es256", b"hkdf", b"hmac", b"hs256", b"md5", b"pbe", b"pbkdf2",
+    b"rs256", b"rsa", b"scram", b"scrypt", b"sha1", b"sha224", b"sha256", b"sha3", b"sha384",
+    b"sha512", b"sm4", b"tls", b"utf8", b"x25519", b"xchacha20", b"xsalsa20",
+]);
 
 /// Endings of the names of files that hold secrets or programs.
 #[rustfmt::skip]
@@ -179,7 +233,7 @@ pub(super) const FILES: &[&str] = &[
 
 /// Signs of texts that variables are put into, of regular expressions, of addresses and of what is masked.
 #[rustfmt::skip]
-pub(super) const SIGNS: Phrases = Phrases::new(&[
+pub(super) static SIGNS: Phrases = Phrases::new(&[
     b"${", b"#{", b"{{", b"$(", b"<%", b"%(", b"%{", b"%s", b"{}", b"process.env", b"environ",
     b"getenv", b"[a-z", b"[0-9", b"[^", b"(?", b"\\d", b"\\w", b"\\s", b".*", b".+", b"://",
     b"\xE2\x80\xA6", b"\xE2\x80\xA2\xE2\x80\xA2", b"[redacted",
@@ -187,7 +241,7 @@ pub(super) const SIGNS: Phrases = Phrases::new(&[
 
 /// What names of secrets have in them.
 #[rustfmt::skip]
-pub(super) const TELLING: Phrases = Phrases::new(&[
+pub(super) static TELLING: Phrases = Phrases::new(&[
     b"password", b"passwd", b"passphrase", b"secret", b"token", b"apikey", b"api_key", b"api-key",
     b"credential",
 ]);
