@@ -201,7 +201,7 @@ fn streamed(engines: &Engines) {
     for name in CORPORA {
         let text = clean(engines, name);
         let text = &text[..text.floor_char_boundary(1 << 20)];
-        for chunk in [1, 4, 16, 64] {
+        for chunk in [1, 4, 16, 64, 1024] {
             let answers: Vec<_> =
                 pieces(text, ANSWER).into_iter().map(|answer| pieces(answer, chunk)).collect();
             let automaton = best(|| answers.iter().map(|answer| carried(&engines.dfa, answer)).sum());

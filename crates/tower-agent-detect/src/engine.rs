@@ -2,6 +2,7 @@
 
 mod build;
 mod judged;
+mod personal;
 mod touching;
 mod wrapped;
 
@@ -236,45 +237,6 @@ impl Engine {
             Kind::Hex => {
                 let begins = personal.hexes.seen(text, seen.start, pii::hex, found);
                 (begins, personal.hexes.from(text))
-            }
-        }
-    }
-
-    /// Looks once more at the numbers that were undecided, and at those up to a place that waited for them.
-    fn numbers_again(&self, text: &Text<'_>, scan: &mut Scan, up_to: usize) -> usize {
-        let Scan { personal, found, .. } = scan;
-        let looked = text.bytes().get(..up_to).unwrap_or_default();
-        let places = |kind: Kind, from: usize, look: &mut dyn FnMut(usize)| {
-            self.filter.search(looked, from, &mut |seen| {
-                if seen.kind == kind && seen.start >= from {
-                    look(seen.start);
-                }
-                0
-            });
-        };
-        let numbers = personal.numbers.again(text, pii::number, found, up_to, &mut |from, look| {
-            places(Kind::Digits, from, look);
-        });
-        let hexes = personal.hexes.again(text, pii::hex, found, up_to, &mut |from, look| {
-            places(Kind::Hex, from, look);
-        });
-        numbers.min(hexes)
-    }
-
-    /// Looks at the signs of addresses.
-    fn at_signs(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
-        if self.personal.kinds.contains(pii::Kind::Email) {
-            return self.personal.at_signs(text, &mut scan.personal, &mut scan.found);
-        }
-        scan.personal.pass(text.len());
-        text.len()
-    }
-
-    /// Gives everything personal its rule.
-    fn personal_rest(&self, scan: &mut Scan) {
-        for found in scan.found.drain(..) {
-            if let Some(rule) = self.personal.rule(found.kind) {
-                scan.hits.push(Hit { rule, start: found.start, end: found.end });
             }
         }
     }

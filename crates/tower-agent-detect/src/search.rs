@@ -34,9 +34,10 @@ impl Search {
         placeholder: bool,
     ) -> usize {
         let new = bytes.get(self.masks_from..).unwrap_or_default();
-        if !last && self.masks_seen == self.masks_from && !mask.may_begin(new, placeholder) {
+        if self.masks_seen == self.masks_from && !mask.may_begin(new, placeholder) {
             (self.masks_from, self.masks_seen) = (bytes.len(), bytes.len());
-            return self.segment(engine, bytes, bytes.len(), End::More);
+            let end = if last { End::Final } else { End::More };
+            return self.segment(engine, bytes, bytes.len(), end);
         }
         self.divide(engine, mask, bytes, last)
     }

@@ -92,6 +92,8 @@ impl StreamRedactor {
         self.placeholder |= bytes.may_begin_placeholder();
         if !bytes.are_ascii() || self.text.has_view() {
             self.text.view(piece);
+            // Every piece must come here from now on, as what is read grows here.
+            self.waits_to = 0;
         }
         let length = self.text.len();
         if length < self.search_at {
