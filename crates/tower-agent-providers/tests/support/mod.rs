@@ -1,7 +1,7 @@
 //! Providers on this machine: one that is an axum app, one that writes what a test says, byte for byte.
 #![allow(dead_code, reason = "each test target uses a part of it")]
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use axum::Router;
 use tokio::{
@@ -23,7 +23,8 @@ pub(crate) struct Server<T = ()> {
 #[cfg(feature = "openai")]
 impl<T: 'static> Server<T> {
     pub(crate) fn builder(&self) -> Builder {
-        OpenAi::builder(format!("http://{}/v1", self.addr)).read_timeout(Duration::from_secs(20))
+        OpenAi::builder(format!("http://{}/v1", self.addr))
+            .read_timeout(std::time::Duration::from_secs(20))
     }
 
     pub(crate) fn model(&self) -> OpenAi {
