@@ -48,7 +48,7 @@
 //!
 //! A text without anything to find is read about once; on one core that was 340 to 630 MB/s with the credentials and 120 to
 //! 460 MB/s with everything, logs full of numbers being the slowest. Every look is bounded, so that the time is linear in the
-//! text, whoever wrote it; but a text made of nothing but the beginnings of values can cost some µs a byte.
+//! text, whoever wrote it; but a text made of nothing but the beginnings of values can cost a quarter of a µs a byte.
 //!
 //! # What cannot be found
 //!

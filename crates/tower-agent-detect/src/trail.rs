@@ -12,10 +12,14 @@ const STEP: usize = 64;
 /// Shorter searches leave nothing behind, in bytes.
 const SHORT: usize = 128;
 
+/// So many parts of rules have a trail.
+const MOST: usize = 16;
+
 /// The latest searches for some parts of rules, and what else was seen of the text.
 #[derive(Debug, Default)]
 pub(crate) struct Trails {
-    trails: [Trail; 16],
+    /// None before the first long search, of which most texts have none.
+    trails: Vec<Trail>,
     next: usize,
     runs: Runs,
     seen: Seen,
@@ -57,7 +61,11 @@ impl Trails {
     pub(crate) fn of(&mut self, part: Part) -> Option<&mut Trail> {
         let known = self.trails.iter().position(|trail| trail.part == Some(part));
         let at = known.unwrap_or_else(|| {
-            self.next = (self.next + 1) % self.trails.len();
+            self.next = (self.next + 1) % MOST;
+            if self.trails.len() < MOST {
+                self.next = self.trails.len();
+                self.trails.push(Trail::default());
+            }
             self.next
         });
         let trail = self.trails.get_mut(at)?;
