@@ -31,6 +31,8 @@ pub(crate) struct Matcher {
     before: Option<Before>,
     allow: Vec<Allowed>,
     max: usize,
+    /// How long a match is at most in which there is an `@` wherever it is found; zero, if it need not hold any.
+    signed: usize,
 }
 
 /// What is known of a pattern before it is compiled.
@@ -143,6 +145,23 @@ fn before_secret(hir: &Hir) -> Option<usize> {
     }
 }
 
+/// How long a match is at most, if every one holds an `@`.
+fn signed(pattern: &str) -> Option<usize> {
+    let hir = syntax::parse_with(pattern, &ascii()).ok()?;
+    has_sign(&hir).then(|| hir.properties().maximum_len().unwrap_or(usize::MAX))
+}
+
+fn has_sign(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Literal(literal) => literal.0.contains(&b'@'),
+        HirKind::Class(_) | HirKind::Empty | HirKind::Look(_) => false,
+        HirKind::Repetition(repetition) => repetition.min > 0 && has_sign(&repetition.sub),
+        HirKind::Capture(capture) => has_sign(&capture.sub),
+        HirKind::Concat(parts) => parts.iter().any(has_sign),
+        HirKind::Alternation(parts) => parts.iter().all(has_sign),
+    }
+}
+
 /// Whether an expression matches only what a stream holds back at its end.
 fn is_held(hir: &Hir, held: fn(u8) -> bool) -> bool {
     match hir.kind() {
@@ -207,6 +226,7 @@ impl Matcher {
             before: before.transpose()?,
             allow: allow.collect::<Result<_, _>>()?,
             max: spec.max.unwrap_or(LONGEST),
+            signed: signed(pattern).unwrap_or_default().min(spec.max.unwrap_or(LONGEST)),
         })
     }
 
@@ -228,6 +248,9 @@ impl Matcher {
         (trails, rule): (&mut Trails, u32),
     ) -> Result<usize, Stop> {
         let machine = self.machine.as_ref().ok_or(Stop::Nothing)?;
+        if self.misses_sign(text, from, trails) {
+            return Err(Stop::Nothing);
+        }
         let state = machine.start(text.bytes(), from).ok_or(Stop::Nothing)?;
         let cap = from.saturating_add(self.max);
         let here = machine.search(text.bytes(), (from, state), cap, (trails, Part::Match(rule)));
@@ -238,6 +261,14 @@ impl Matcher {
         } else {
             at_cap(machine, here)
         }
+    }
+
+    /// Whether there is no `@` where every match would have one, as behind most addresses of the web.
+    #[inline]
+    fn misses_sign(&self, text: &Text<'_>, from: usize, trails: &mut Trails) -> bool {
+        let to = from.saturating_add(self.signed);
+        let is_there = to <= text.len() || text.end() == End::Final;
+        self.signed > 0 && is_there && trails.runs().has_no_sign(text.bytes(), from, to)
     }
 
     /// Where what belongs to the match before a keyword begins.

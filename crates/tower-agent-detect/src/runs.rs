@@ -10,6 +10,14 @@ pub(crate) struct Runs {
     runs: [Run; 8],
     next: usize,
     pub(crate) value: Walked,
+    signless: Signless,
+}
+
+/// A stretch without an `@`.
+#[derive(Debug, Default)]
+struct Signless {
+    from: usize,
+    to: usize,
 }
 
 /// How far the latest look for the end of a value without quotes has come. It ends where any other one does that begins
@@ -92,6 +100,18 @@ impl Runs {
         run.end.min(limit).max(at)
     }
 
+    /// Whether there is no `@` from one place up to another.
+    pub(crate) fn has_no_sign(&mut self, bytes: &[u8], from: usize, to: usize) -> bool {
+        let (run, to) = (&mut self.signless, to.min(bytes.len()));
+        if !(run.from..=run.to).contains(&from) {
+            *run = Signless { from, to: from };
+        }
+        if let Some(rest) = bytes.get(run.to..to) {
+            run.to += memchr::memchr(b'@', rest).unwrap_or(rest.len());
+        }
+        run.to >= to
+    }
+
     /// Places have moved.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
@@ -121,6 +141,21 @@ mod tests {
                     runs.end(text.as_bytes(), &classes[which], at, limit),
                     at + seen
                 );
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_sign_is_seen_wherever_one_asks(
+            text in "[a@ ]{0,40}|a{0,90}@?a{0,9}",
+            asked in vec((0_usize..100, 0_usize..100), 1..20),
+        ) {
+            let mut runs = Runs::default();
+            for (from, len) in asked {
+                let (from, to) = (from.min(text.len()), from + len);
+                let alone = !text[from..to.clamp(from, text.len())].contains('@');
+                prop_assert_eq!(runs.has_no_sign(text.as_bytes(), from, to), alone, "{}..{}", from, to);
             }
         }
     }
