@@ -194,7 +194,7 @@ impl Filter {
     #[inline(never)]
     fn long<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, '_, H>) {
         let mut windows = Windows::new();
-        let mut met = Gathered::new();
+        let (mut met, mut places) = (Gathered::new(), Gathered::new());
         let mut before = 0;
         let mut at = search.from.saturating_sub(self.behind());
         while let Some(block) = search.rest(at).first_chunk() {
@@ -203,7 +203,7 @@ impl Filter {
             }
             at += BLOCK;
             if met.is_full() {
-                self.met(&mut met, search);
+                self.met(&mut met, &mut places, search);
             }
         }
         while !search.rest(at).is_empty() {
@@ -215,9 +215,9 @@ impl Filter {
                 before = self.group(group, before, at, &mut met);
             }
             at += BLOCK;
-            self.met(&mut met, search);
+            self.met(&mut met, &mut places, search);
         }
-        self.met(&mut met, search);
+        self.met(&mut met, &mut places, search);
     }
 
     /// Looks up windows, each of which is the second one of an anchor that begins two bytes before.
@@ -244,9 +244,9 @@ impl Filter {
     fn met<H: FnMut(Occurrence) -> usize>(
         &self,
         met: &mut Gathered<(usize, u64)>,
+        places: &mut Gathered<(usize, Sorts)>,
         search: &mut Search<'_, '_, H>,
     ) {
-        let mut places = Gathered::new();
         for &(at, met) in met.take() {
             let mut left = met;
             while left != 0 {
@@ -257,11 +257,11 @@ impl Filter {
                 let at = (at + 2 * lane as usize).saturating_sub(2);
                 places.push((at, sorts), self.anchors.may_stand(sorts, search.text, at));
                 if places.is_full() {
-                    self.places(&mut places, search);
+                    self.places(places, search);
                 }
             }
         }
-        self.places(&mut places, search);
+        self.places(places, search);
     }
 
     #[inline]

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     assign::{Operator, Value, value_end},
     runs::Runs,
-    text::{Stop, Text, is_word},
+    text::{End, Stop, Text, is_word},
 };
 
 /// How far before a name the beginning of its line is looked for, in bytes.
@@ -292,7 +292,12 @@ impl Case<'_, '_> {
     /// Whether what follows is white space, the next pair of a query or of a connection, or the end of an outer text.
     fn ends_openly(&self) -> Result<bool, Stop> {
         Ok(match self.after {
-            Some(b';') => self.text.byte(self.end.saturating_add(1))?.is_some_and(is_word),
+            Some(b';') => {
+                let next = self.end.saturating_add(1);
+                // What is masked there did not begin the next pair, or this value would be masked, too.
+                let is_masked = self.text.end() == End::Masked && next >= self.text.len();
+                !is_masked && self.text.byte(next)?.is_some_and(is_word)
+            }
             after => after.is_none_or(|byte| {
                 byte.is_ascii_whitespace() || matches!(byte, b'&' | b'"' | b'\'' | b'`' | b'\\')
             }),
