@@ -82,7 +82,7 @@
 //! - `TraceLayer`, `SetSensitiveHeadersLayer`, `CorsLayer`: around the whole app.
 //! - `RequestBodyLimitLayer`: around the whole app if it has routes of its own; these routers have a limit anyway
 //!   ([`body_limit`](RunRouter::body_limit)). Where the layer is tighter and goes by `Content-Length`, it answers by
-//!   itself, in plain text.
+//!   itself, in plain text. Under [`serve()`], the client gets to read that once it has sent what it was about to.
 //! - `TimeoutLayer`: ends at the head of a response, so it does not bound a stream. Give runs a
 //!   [`deadline`](RunRouter::deadline).
 //! - `RequestBodyTimeoutLayer`: around these routers, against callers that never finish their upload.
