@@ -64,7 +64,8 @@ mod tests {
     #[test]
     fn each_byte_is_judged_as_it_would_be_alone() {
         for first in 0..=u8::MAX {
-            let block: [u8; BLOCK] = std::array::from_fn(|at| first.wrapping_add(at as u8 * 7));
+            let block: [u8; BLOCK] =
+                std::array::from_fn(|at| first.wrapping_add((at as u8).wrapping_mul(7)));
             let judged = masks(&block, |bytes| {
                 let few = bytes.is(b'_') | bytes.is(0xff);
                 [
