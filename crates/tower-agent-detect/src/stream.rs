@@ -53,7 +53,8 @@ pub struct StreamRedactor {
 }
 
 impl StreamRedactor {
-    /// The most that is ever held back, in bytes.
+    /// The most that is ever held back, in bytes, not counting characters of no width: of these there may be eight for each other
+    /// one.
     pub const MOST_HELD: usize = 96 << 10;
     /// How much may go unlooked at while a word goes on.
     const UNLOOKED: usize = 48;

@@ -7,7 +7,13 @@ pub(crate) struct View {
     text: String,
     /// For each byte of the view, where the character that it comes from begins and ends.
     places: Vec<(u32, u32)>,
+    /// How many characters in a row at the end have no width.
+    unseen: usize,
 }
+
+/// How many characters of no width in a row hide nothing: more of them do, so that nothing is held without end while they go
+/// on. Nobody writes so many by mistake.
+const MOST_UNSEEN: usize = 8;
 
 /// What a character is read as; nothing if it cannot be seen.
 const fn read(character: char) -> Option<char> {
@@ -48,6 +54,9 @@ impl View {
             self.text.push_str(plain);
             self.places.extend((start..start + plain.len() as u32).map(|at| (at, at + 1)));
             at += plain.len();
+            if !plain.is_empty() {
+                self.unseen = 0;
+            }
             rest = others.trim_start_matches(|character: char| {
                 let wide = !character.is_ascii();
                 if wide {
@@ -60,7 +69,9 @@ impl View {
     }
 
     fn push_character(&mut self, character: char, start: usize) {
-        if let Some(seen) = read(character) {
+        let read = read(character);
+        self.unseen = if read.is_none() { self.unseen.saturating_add(1) } else { 0 };
+        if let Some(seen) = read.or((self.unseen > MOST_UNSEEN).then_some(character)) {
             let place = (start as u32, (start + character.len_utf8()) as u32);
             self.text.push(seen);
             self.places.extend(std::iter::repeat_n(place, seen.len_utf8()));
@@ -96,5 +107,29 @@ impl View {
             (*start, *end) =
                 (start.saturating_sub(original as u32), end.saturating_sub(original as u32));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_characters_of_no_width_are_not_seen_and_many_are() {
+        let hidden = |count: usize| format!("a{}b", "\u{200b}".repeat(count));
+        assert_eq!(View::of(&hidden(MOST_UNSEEN)).text(), "ab");
+        assert_eq!(View::of(&hidden(MOST_UNSEEN + 2)).text(), hidden(2));
+    }
+
+    #[test]
+    fn a_view_is_the_same_however_the_text_comes() {
+        let text =
+            format!("p\u{2060}a{}\u{ff21}ss{}\u{ad}", "\u{200b}".repeat(11), "\u{feff}".repeat(3));
+        let whole = View::of(&text);
+        let mut grown = View::default();
+        for (at, character) in text.char_indices() {
+            grown.push(character.encode_utf8(&mut [0; 4]), at);
+        }
+        assert_eq!((whole.text(), &whole.places), (grown.text(), &grown.places));
     }
 }
