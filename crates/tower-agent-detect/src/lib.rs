@@ -41,8 +41,9 @@
 //! - by a name that says enough: `password: ..`, `"client_secret": ".."`, `--token ..`, `<password>..</password>`; of such a
 //!   value, the first 16,000 bytes are masked. [JSON](Detector::mask_json) that is read as such has no such bound.
 //!
-//! Text is read as a person or a model reads it: characters of no width do not count, wide ones are plain ones, and one
-//! level of percent escapes or Base64 is read through. What is masked is always the text as it is written.
+//! Text is read as a person or a model reads it: characters of no width do not count (unless more than eight stand in a
+//! row), wide ones are plain ones, and one level of percent escapes or Base64 is read through. What is masked is always
+//! the text as it is written.
 //!
 //! # What it costs
 //!
