@@ -4,9 +4,10 @@ use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
+use fearless_simd::{Level, Simd, dispatch};
 
 use crate::{
-    bits::{self, BLOCK},
+    bits::{BLOCK, Lanes},
     tail::{LONGEST_BASE64, LONGEST_RUN, is_base64, is_run},
     text::{Stop, Text},
 };
@@ -236,15 +237,16 @@ const fn is_address(byte: u8) -> bool {
 /// The next run that may be Base64.
 pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
     loop {
-        let at = match run(text.bytes(), progress.from) {
-            Ok(at) => at,
+        let (at, known) = match run(text.bytes(), progress.from) {
+            Ok(run) => run,
             Err(rest) => {
                 progress.from = rest;
                 return Unwrapped::Nothing;
             }
         };
         let start = start_of_run(text, at, progress.floor, RUN, is_base64);
-        let end = run_end(text, at + RUN, start + LONGEST_BASE64, is_base64);
+        let most = start + LONGEST_BASE64;
+        let end = run_end(text, known.min(most), most, is_base64);
         match end.and_then(|end| run_end(text, end, end + PADDING, |byte| byte == b'=')) {
             Ok(end) => {
                 *progress = Progress { from: end, floor: end };
@@ -264,40 +266,38 @@ pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
     }
 }
 
-/// The first place from which on so many bytes are Base64 as a run has at least; or else the place from which on more
-/// text may make such.
-fn run(bytes: &[u8], from: usize) -> Result<usize, usize> {
+/// The first place from which on so many bytes are Base64 as a run has at least, and up to where one saw that they are; or
+/// else the place from which on more text may make such.
+fn run(bytes: &[u8], from: usize) -> Result<(usize, usize), usize> {
+    dispatch!(Level::new(), simd => run_with(simd, bytes, from))
+}
+
+#[inline(always)]
+fn run_with<S: Simd>(simd: S, bytes: &[u8], from: usize) -> Result<(usize, usize), usize> {
     let mut at = from;
     // How many bytes of Base64 stand right before a block.
     let mut before = 0;
-    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let marks = marks(block);
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let marks = marks(Lanes::of(simd, rest));
         if let Some(begins) = begins(marks, before) {
-            return Ok(at + begins - before);
+            let behind = begins.saturating_sub(before);
+            let known = behind + (marks >> behind).trailing_ones() as usize;
+            return Ok((at + begins - before, at + known));
         }
-        before = marks.leading_ones() as usize;
-        at += BLOCK;
+        let last = rest.len().min(BLOCK);
+        let ones = (marks << (BLOCK - last)).leading_ones() as usize;
+        before = if ones == last { before + ones } else { ones };
+        at += last;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
-    let mut block = [0; BLOCK];
-    block.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
-    if let Some(begins) = begins(marks(&block), before) {
-        return Ok(at + begins - before);
-    }
-    let last = rest.iter().rev().take_while(|byte| is_base64(**byte)).count();
-    let last = if last == rest.len() { last + before } else { last };
-    Err(at + rest.len() - last)
+    Err(at - before)
 }
 
 /// A bit for each byte of Base64.
-#[inline]
-fn marks(block: &[u8; BLOCK]) -> u64 {
-    let [marks] = bits::masks(block, |bytes| {
-        let letters = bytes.small().among(b'a', b'z');
-        let signs = bytes.is(b'+') | bytes.is(b'-') | bytes.is(b'_');
-        [letters | bytes.among(b'/', b'9') | signs]
-    });
-    marks
+#[inline(always)]
+fn marks<S: Simd>(bytes: Lanes<S>) -> u64 {
+    let letters = bytes.small().among(b'a', b'z');
+    let signs = bytes.is(b'+') | bytes.is(b'-') | bytes.is(b'_');
+    (letters | bytes.among(b'/', b'9') | signs).bits()
 }
 
 /// Where in a block a run begins that is long enough, counted from so many bytes `before` it that are part of one.

@@ -4,6 +4,7 @@ mod anchors;
 mod buckets;
 mod class;
 mod ends;
+mod long;
 mod numbers;
 mod sweep;
 mod weights;
@@ -11,15 +12,12 @@ mod weights;
 pub(crate) use self::anchors::Around;
 pub(crate) use self::class::{Classes, bit as class_of};
 
-use anchors::{Anchors, Sorts};
-use class::{BLOCK, GROUP, Window, Windows};
+use anchors::Anchors;
+use class::Window;
 use ends::Ends;
 
 /// Growth of a text up to which the ends of words are looked at one by one.
 const SHORT: usize = 48;
-
-/// Windows of which the sorts are in one register.
-const LANES: usize = GROUP / 2;
 
 /// A search for many words at once, in either case, and for places where numbers begin.
 ///
@@ -113,7 +111,8 @@ impl Filter {
         if text.len().saturating_sub(from) <= SHORT {
             self.short(&mut search);
         } else {
-            self.long(&mut search);
+            let from = from.saturating_sub(self.behind());
+            long::words(&self.anchors, from, &mut search);
             if self.numbers {
                 sweep::sweep(&mut search);
             }
@@ -190,90 +189,6 @@ impl Filter {
             search.number(end - 3);
         }
     }
-
-    #[inline(never)]
-    fn long<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, '_, H>) {
-        let mut windows = Windows::new();
-        let (mut met, mut places) = (Gathered::new(), Gathered::new());
-        let mut before = 0;
-        let mut at = search.from.saturating_sub(self.behind());
-        while let Some(block) = search.rest(at).first_chunk() {
-            for (at, group) in (at..).step_by(2 * GROUP).zip(windows.fill(block)) {
-                before = self.group(group, before, at, &mut met);
-            }
-            at += BLOCK;
-            if met.is_full() {
-                self.met(&mut met, &mut places, search);
-            }
-        }
-        while !search.rest(at).is_empty() {
-            let rest = search.rest(at);
-            let mut block = [0; BLOCK + 2];
-            block.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            let groups = windows.fill(&block).iter().take(rest.len().div_ceil(2 * GROUP));
-            for (at, group) in (at..).step_by(2 * GROUP).zip(groups) {
-                before = self.group(group, before, at, &mut met);
-            }
-            at += BLOCK;
-            self.met(&mut met, &mut places, search);
-        }
-        self.met(&mut met, &mut places, search);
-    }
-
-    /// Looks up windows, each of which is the second one of an anchor that begins two bytes before.
-    ///
-    /// Takes the bits of the group before, and returns those of this one.
-    #[inline]
-    fn group(
-        &self,
-        group: &[Window; GROUP],
-        before: u64,
-        at: usize,
-        met: &mut Gathered<(usize, u64)>,
-    ) -> u64 {
-        let [a, b, c, d, e, f, g, h] = group.map(|window| self.anchors.sorts(window));
-        let (low, high) = (lanes([a, b, c, d]), lanes([e, f, g, h]));
-        for (at, lanes) in [(at, meet(before, low)), (at + 2 * LANES, meet(low, high))] {
-            met.push((at, lanes), lanes != 0);
-        }
-        high
-    }
-
-    /// Looks closer at where windows met.
-    #[inline(never)]
-    fn met<H: FnMut(Occurrence) -> usize>(
-        &self,
-        met: &mut Gathered<(usize, u64)>,
-        places: &mut Gathered<(usize, Sorts)>,
-        search: &mut Search<'_, '_, H>,
-    ) {
-        for &(at, met) in met.take() {
-            let mut left = met;
-            while left != 0 {
-                let lane = left.trailing_zeros() / Sorts::BITS;
-                let sorts = (left >> (Sorts::BITS * lane)) as Sorts;
-                left &= !(u64::from(Sorts::MAX) << (Sorts::BITS * lane));
-                // Nothing is met at the first place of all, as there is no window before it.
-                let at = (at + 2 * lane as usize).saturating_sub(2);
-                places.push((at, sorts), self.anchors.may_stand(sorts, search.text, at));
-                if places.is_full() {
-                    self.places(places, search);
-                }
-            }
-        }
-        self.places(places, search);
-    }
-
-    #[inline]
-    fn places<H: FnMut(Occurrence) -> usize>(
-        &self,
-        places: &mut Gathered<(usize, Sorts)>,
-        search: &mut Search<'_, '_, H>,
-    ) {
-        for &(at, sorts) in places.take() {
-            self.anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
-        }
-    }
 }
 
 impl LastOfThree {
@@ -292,58 +207,6 @@ impl LastOfThree {
     pub(crate) const fn bits(self) -> u16 {
         self.0
     }
-}
-
-/// Places that are looked at together, later: to turn to each one at once would cost more than it takes to find it.
-struct Gathered<T> {
-    places: [T; GATHERED],
-    len: usize,
-}
-
-/// How many places are gathered.
-const GATHERED: usize = 64;
-
-impl<T: Copy + Default> Gathered<T> {
-    fn new() -> Self {
-        Self { places: [T::default(); GATHERED], len: 0 }
-    }
-
-    /// Without a branch.
-    #[inline]
-    fn push(&mut self, place: T, counts: bool) {
-        if let Some(to) = self.places.get_mut(self.len) {
-            *to = place;
-        }
-        self.len += usize::from(counts);
-    }
-
-    /// Whether there may be no room for the places of one more block.
-    #[inline]
-    const fn is_full(&self) -> bool {
-        self.len >= GATHERED - BLOCK / (2 * LANES)
-    }
-
-    #[inline]
-    fn take(&mut self) -> &[T] {
-        self.places.get(..std::mem::take(&mut self.len)).unwrap_or(&[])
-    }
-}
-
-/// The sorts of four windows.
-#[inline]
-fn lanes([a, b, c, d]: [Sorts; LANES]) -> u64 {
-    u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(d) << 48
-}
-
-/// The sorts of which there are anchors that have their second windows here.
-#[inline]
-const fn meet(before: u64, sorts: u64) -> u64 {
-    (sorts << 16 | before >> 48) & sorts >> anchors::SECOND & each_lane((1 << anchors::SECOND) - 1)
-}
-
-/// The same sorts in each of four lanes.
-const fn each_lane(sorts: Sorts) -> u64 {
-    sorts as u64 * 0x0001_0001_0001_0001
 }
 
 impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {

@@ -24,10 +24,12 @@ pub(super) struct Anchors {
 /// which it is the second one. Where the two meet, there may be an anchor.
 pub(super) type Sorts = u16;
 
-/// Anchors that are any byte, a short word, and what follows it.
-const BEHIND: Sorts = 1;
-/// Anchors that are short words, and what follows them.
-const SHORT: Sorts = 2;
+/// The sorts of anchors that are any byte, a short word, and what follows it.
+const BEHIND: Sorts = 0b11;
+/// The sorts of anchors that are short words, and what follows them.
+const SHORT: Sorts = 0b1100;
+/// The sorts of anchors that are parts of long words.
+const LONG: Sorts = 0b1111_0000;
 /// How far the bits of second windows stand above those of first ones.
 pub(super) const SECOND: u32 = 8;
 
@@ -102,8 +104,8 @@ impl Anchors {
         for (number, (word, around)) in order {
             let word = word.as_bytes();
             if word.len() <= FEW {
-                made.enter(SHORT, pattern(word, around, 0));
-                made.enter(BEHIND, pattern(word, around, -1));
+                made.choose_sort(SHORT, pattern(word, around, 0));
+                made.choose_sort(BEHIND, pattern(word, around, -1));
                 let key = word.first_chunk().map(|bytes| buckets::short(*bytes));
                 short.extend(key.map(|key| (key, Word::new(number, word, 0))));
             } else {
@@ -134,9 +136,7 @@ impl Anchors {
         let long = self.long.may_hold(buckets::long([first, second, third, fourth]));
         let short = self.short.may_hold(buckets::short([first, second, third]));
         let behind = self.short.may_hold(buckets::short([second, third, fourth]));
-        (sorts & !(SHORT | BEHIND) != 0) & long
-            | (sorts & SHORT != 0) & short
-            | (sorts & BEHIND != 0) & behind
+        (sorts & LONG != 0) & long | (sorts & SHORT != 0) & short | (sorts & BEHIND != 0) & behind
     }
 
     /// Calls `each` with the words that have an anchor of one of these sorts at a place.
@@ -148,7 +148,7 @@ impl Anchors {
         at: usize,
         mut each: impl FnMut(Occurrence),
     ) {
-        if sorts & !(SHORT | BEHIND) != 0
+        if sorts & LONG != 0
             && let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk)
         {
             let words = self.long.of(buckets::long(*bytes)).iter();
@@ -175,9 +175,8 @@ struct Making {
     long: Vec<(Key, Word)>,
 }
 
-/// An anchor that a word may have.
+/// A sort that an anchor may be of.
 struct Choice {
-    at: usize,
     sort: u32,
     /// What it adds to the weights of the sort.
     weights: [f32; 2],
@@ -197,62 +196,80 @@ impl Making {
     /// Chooses an anchor among those at even places of a word, or among those at odd ones.
     fn choose(&mut self, number: u32, word: &[u8], around: &Around, odd: usize) {
         let places = (odd..=word.len().saturating_sub(4)).step_by(2);
-        let sorts = (0..SECOND).filter(|sort| (BEHIND | SHORT) >> sort & 1 == 0);
-        let choices = places.flat_map(|at| sorts.clone().map(move |sort| (at, sort)));
-        let judged = choices.filter_map(|(at, sort)| self.judge(word, at, sort));
-        let Some(choice) = judged.min_by(|one, other| one.cost.total_cmp(&other.cost)) else {
-            return;
-        };
-        self.enter(1 << choice.sort, pattern(word, around, choice.at as isize));
-        if let Some(weights) = self.weights.get_mut(choice.sort as usize) {
-            weights.iter_mut().zip(choice.weights).for_each(|(sum, weight)| *sum += weight);
-        }
-        if let Some(&bytes) = word.get(choice.at..).and_then(<[u8]>::first_chunk) {
+        let choices = places.flat_map(|at| sorts(LONG).map(move |sort| (at, sort)));
+        let judged = choices.map(|(at, sort)| {
+            let pattern = pattern(word, around, at as isize);
+            (at, self.judge(pattern, sort, self.crowd(word, at)))
+        });
+        let best = judged.min_by(|(_, one), (_, other)| one.cost.total_cmp(&other.cost));
+        let Some((at, choice)) = best else { return };
+        self.enter(&choice, pattern(word, around, at as isize));
+        if let Some(&bytes) = word.get(at..).and_then(<[u8]>::first_chunk) {
             let [first, second, third, _] = bytes;
             let window = class::window([first, second, third]);
-            self.long.push((buckets::long(bytes), Word::new(number, word, choice.at as u32)));
+            self.long.push((buckets::long(bytes), Word::new(number, word, at as u32)));
             if let Some(crowd) = self.crowds.get_mut(usize::from(window)) {
                 *crowd += 1;
             }
         }
     }
 
+    /// Chooses one of some sorts for an anchor.
+    fn choose_sort(&mut self, among: Sorts, pattern: Pattern) {
+        let judged = sorts(among).map(|sort| self.judge(pattern, sort, 0.0));
+        if let Some(choice) = judged.min_by(|one, other| one.cost.total_cmp(&other.cost)) {
+            self.enter(&choice, pattern);
+        }
+    }
+
+    /// How dear it is that other anchors begin as one at a place of a word.
+    fn crowd(&self, word: &[u8], at: usize) -> f32 {
+        let window = word.get(at..).and_then(class::first).map(usize::from);
+        let crowd = window.and_then(|window| self.crowds.get(window)).copied().unwrap_or(0);
+        CROWD * (crowd * crowd) as f32
+    }
+
     /// A text has the anchors of a sort as often as its first windows meet its second ones, whichever words they are
     /// of. A window that is in use already makes this no more, so that words share it unless they are many.
-    fn judge(&self, word: &[u8], at: usize, sort: u32) -> Option<Choice> {
-        let bits = |window: Window| self.sorts.get(usize::from(window)).copied().unwrap_or(0);
-        let window = |at: usize| word.get(at..).and_then(class::first);
-        let new = |window: Window, bit: u32| {
-            if bits(window) >> bit & 1 == 0 { WEIGHTS.of(window) } else { 0.0 }
+    fn judge(&self, [a, b, c, d, e]: Pattern, sort: u32, crowd: f32) -> Choice {
+        let weights =
+            [self.weigh([a, b, c], 1 << sort), self.weigh([c, d, e], 1 << (sort + SECOND))];
+        let [first, second] = self.weights.get(sort as usize).copied().unwrap_or_default();
+        let meet = (first + weights[0]) * (second + weights[1]) - first * second;
+        Choice { sort, weights, cost: meet + crowd }
+    }
+
+    /// How often a million bytes have windows of a pattern that are new to a sort.
+    fn weigh(&self, pattern: [Classes; 3], bit: Sorts) -> f32 {
+        let is_new = |window: &Window| {
+            self.sorts.get(usize::from(*window)).is_some_and(|bits| bits & bit == 0)
         };
-        let first = window(at)?;
-        let weights = [
-            new(first, sort),
-            match window(at + 2) {
-                Some(second) => new(second, sort + SECOND),
-                None => WEIGHTS.of_pair(window(at + 1)? >> 5),
-            },
-        ];
-        let [old_first, old_second] = *self.weights.get(sort as usize)?;
-        let meet = (old_first + weights[0]) * (old_second + weights[1]) - old_first * old_second;
-        let crowd = self.crowds.get(usize::from(first)).copied()?;
-        Some(Choice { at, sort, weights, cost: meet + CROWD * (crowd * crowd) as f32 })
+        windows(pattern).filter(is_new).map(|window| WEIGHTS.of(window)).sum()
     }
 
-    fn enter(&mut self, sort: Sorts, [a, b, c, d, e]: Pattern) {
-        self.enter_window(sort, [a, b, c]);
-        self.enter_window(sort << SECOND, [c, d, e]);
-    }
-
-    fn enter_window(&mut self, bit: Sorts, [first, second, third]: [Classes; 3]) {
-        for (a, b) in classes(first).flat_map(|a| classes(second).map(move |b| (a, b))) {
-            for c in classes(third) {
-                if let Some(bits) = self.sorts.get_mut(usize::from(a | b << 5 | c << 10)) {
-                    *bits |= bit;
+    fn enter(&mut self, choice: &Choice, [a, b, c, d, e]: Pattern) {
+        if let Some(weights) = self.weights.get_mut(choice.sort as usize) {
+            weights.iter_mut().zip(choice.weights).for_each(|(sum, weight)| *sum += weight);
+        }
+        for (pattern, bit) in [([a, b, c], choice.sort), ([c, d, e], choice.sort + SECOND)] {
+            for window in windows(pattern) {
+                if let Some(bits) = self.sorts.get_mut(usize::from(window)) {
+                    *bits |= 1 << bit;
                 }
             }
         }
     }
+}
+
+/// The numbers of some sorts.
+fn sorts(among: Sorts) -> impl Iterator<Item = u32> {
+    (0..SECOND).filter(move |sort| among >> sort & 1 == 1)
+}
+
+/// All windows that a pattern fits.
+fn windows([first, second, third]: [Classes; 3]) -> impl Iterator<Item = Window> {
+    let pairs = classes(first).flat_map(move |a| classes(second).map(move |b| a | b << 5));
+    pairs.flat_map(move |pair| classes(third).map(move |c| pair | c << 10))
 }
 
 fn classes(set: Classes) -> impl Iterator<Item = Window> {

@@ -1,10 +1,8 @@
 //! Bytes in 32 classes, so that three of them make an index of fifteen bits.
 
-/// Bytes that are judged at once.
-pub(super) const BLOCK: usize = 128;
+use fearless_simd::{Simd, prelude::*, u8x64, u16x32};
 
-/// Windows that are looked up together.
-pub(super) const GROUP: usize = 8;
+use crate::bits;
 
 /// How many windows there are of three classes.
 pub(super) const WINDOWS: usize = 1 << 15;
@@ -14,8 +12,6 @@ pub(super) type Window = u16;
 
 /// The class of a byte: letters by the alphabet in either case, all digits together, and the rest so that
 /// what joins words (`_`, `-`) shares its class with little else.
-///
-/// It is all sums and choices without a branch, so that a block is done in vector registers.
 #[inline]
 pub(super) const fn class(byte: u8) -> u8 {
     let high = byte & 0x1f;
@@ -75,33 +71,64 @@ pub(super) fn first(bytes: &[u8]) -> Option<Window> {
     bytes.first_chunk().map(|bytes| window(*bytes))
 }
 
-/// The windows of a block, one in two.
-///
-/// It is made once for a search, as even to clear it costs too much.
-#[derive(Debug)]
-pub(super) struct Windows {
-    classes: [u8; BLOCK + 2],
-    windows: [Window; BLOCK / 2],
-}
+/// The classes of a pair of bytes in each lane, one in each half of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pairs<S: Simd>(u16x32<S>);
 
-impl Windows {
-    pub(super) const fn new() -> Self {
-        Self { classes: [0; BLOCK + 2], windows: [0; BLOCK / 2] }
+// What is not inlined into the function that was chosen for a processor is compiled for the least one.
+impl<S: Simd> Pairs<S> {
+    /// Of the first bytes of a text, with zeros behind its end.
+    #[inline(always)]
+    pub(super) fn of(simd: S, text: &[u8]) -> Self {
+        Self(classes(simd, bits::load(simd, text)).bitcast())
     }
 
-    /// Takes the windows that begin at even places of the first [`BLOCK`] bytes, in groups.
-    #[inline]
-    pub(super) fn fill(&mut self, bytes: &[u8; BLOCK + 2]) -> &[[Window; GROUP]] {
-        for (to, byte) in self.classes.iter_mut().zip(bytes) {
-            *to = class(*byte);
+    /// The windows that begin with each pair, if these are the next ones.
+    #[inline(always)]
+    pub(super) fn windows(self, next: Self, to: &mut [Window; PAIRS]) {
+        let ends = self.0.slide::<1>(next.0) << 10;
+        (self.0 & 0x1f | self.0 >> 3 & 0x3e0 | ends).store_array(to);
+    }
+}
+
+/// How many pairs are in one register.
+pub(super) const PAIRS: usize = bits::BLOCK / 2;
+
+/// The same as [`class`] of each byte.
+#[inline(always)]
+fn classes<S: Simd>(simd: S, bytes: u8x64<S>) -> u8x64<S> {
+    let rows = bytes.saturating_sub(0x20) >> 3 & 3;
+    let low = rows + bytes.simd_eq(b'-').select(u8x64::splat(simd, 28), u8x64::splat(simd, 27));
+    let classes = (bytes - 0x40).simd_lt(0x40).select(bytes & 0x1f, low);
+    (bytes - b'0').simd_lt(10).select(u8x64::splat(simd, 0), classes)
+}
+
+#[cfg(test)]
+mod tests {
+    use fearless_simd::{Level, dispatch};
+
+    use super::*;
+
+    #[inline(always)]
+    fn windows<S: Simd>(simd: S, text: &[u8]) -> [Window; PAIRS] {
+        let mut windows = [0; PAIRS];
+        let next = text.get(bits::BLOCK..).unwrap_or_default();
+        Pairs::of(simd, text).windows(Pairs::of(simd, next), &mut windows);
+        windows
+    }
+
+    #[test]
+    fn windows_of_a_register_are_those_of_single_bytes() {
+        for first in 0..=u8::MAX {
+            for step in [1_u8, 3, 7] {
+                let text: [u8; 66] =
+                    std::array::from_fn(|at| first.wrapping_add((at as u8).wrapping_mul(step)));
+                let alone = |at: usize| window([text[at], text[at + 1], text[at + 2]]);
+
+                let windows = dispatch!(Level::new(), simd => windows(simd, &text));
+
+                assert_eq!(windows, std::array::from_fn(|pair| alone(2 * pair)));
+            }
         }
-        let (pairs, _) = self.classes.as_chunks();
-        let [_, nexts @ ..] = pairs else { return &[] };
-        for ((window, pair), next) in self.windows.iter_mut().zip(pairs).zip(nexts) {
-            let (pair, next) = (Window::from_le_bytes(*pair), Window::from_le_bytes(*next));
-            *window = pair & 0x1f | pair >> 3 & 0x3e0 | next << 10;
-        }
-        let (groups, _) = self.windows.as_chunks();
-        groups
     }
 }

@@ -3,9 +3,11 @@
 //! What it passes over, the recognisers of [`crate::pii`] would find nothing in. Whatever may go on at the end of the text,
 //! or may have begun too far before it, it leaves to them.
 
+use fearless_simd::{Level, Simd, dispatch};
+
 use super::{Occurrence, Search};
 use crate::{
-    bits::{self, BLOCK, Lanes},
+    bits::{BLOCK, Lanes},
     pii::{self, MAX_ACCOUNT, MIN_DIGITS},
     text::{End, Text, is_word},
 };
@@ -22,16 +24,10 @@ const SHORTEST_ADDRESS: usize = "0011.2233.4455".len();
 #[derive(Clone, Copy, Debug)]
 struct Marks {
     digits: u64,
-    /// Colons and hyphens.
-    pairs: u64,
-    /// What is looked at only where there are digits.
-    more: Option<More>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct More {
     letters: u64,
     colons: u64,
+    /// Colons and hyphens.
+    pairs: u64,
     dots: u64,
     /// Digits, and what may stand between them.
     parts: u64,
@@ -53,33 +49,27 @@ struct Sweep<'s, 'a, 'h, H> {
 
 /// Reports the numbers that may be something, and end with what is new.
 pub(super) fn sweep<H: FnMut(Occurrence) -> usize>(search: &mut Search<'_, '_, H>) {
+    dispatch!(Level::new(), simd => sweep_with(simd, search));
+}
+
+#[inline(always)]
+fn sweep_with<S: Simd, H: FnMut(Occurrence) -> usize>(simd: S, search: &mut Search<'_, '_, H>) {
     let at = search.from.saturating_sub(BEFORE);
-    let mut marks = Marks::of(search.rest(at));
+    let mut marks = Marks::of(Lanes::of(simd, search.rest(at)));
     // One cannot see whether there are digits before the first block.
     let mut before = u64::MAX;
     let mut sweep = Sweep { search, at, digits_to: at, hex_to: at, is_cut: at > 0, number_to: 0 };
     while sweep.at < sweep.search.text.len() {
-        let mut next = Marks::of(sweep.search.rest(sweep.at + BLOCK));
+        let next = Marks::of(Lanes::of(simd, sweep.search.rest(sweep.at + BLOCK)));
         // Whatever is a number has a digit in one of these blocks; or is an address of nothing but letters.
         if before | marks.digits | next.digits | marks.row(&next) != 0 {
-            sweep.look(&mut marks, &mut next);
+            sweep.look(&marks, &next);
         }
         before = marks.digits;
         marks = next;
         sweep.at += BLOCK;
     }
     sweep.end();
-}
-
-/// The bits of the first block of a text, as if zeros stood behind it.
-#[inline]
-fn masks<const N: usize>(rest: &[u8], such: impl Fn(Lanes) -> [Lanes; N]) -> [u64; N] {
-    if let Some(block) = rest.first_chunk() {
-        return bits::masks(block, such);
-    }
-    let mut block = [0; BLOCK];
-    block.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
-    bits::masks(&block, such)
 }
 
 /// Bits moved to the places so many bytes before theirs, with those of the next block behind them.
@@ -111,11 +101,18 @@ fn places(mut bits: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Marks {
-    #[inline]
-    fn of(rest: &[u8]) -> Self {
-        let [digits, pairs] =
-            masks(rest, |bytes| [bytes.among(b'0', b'9'), bytes.is(b':') | bytes.is(b'-')]);
-        Self { digits, pairs, more: None }
+    #[inline(always)]
+    fn of<S: Simd>(bytes: Lanes<S>) -> Self {
+        let (colons, hyphens) = (bytes.is(b':'), bytes.is(b'-'));
+        let parts = bytes.among(b'-', b':') | bytes.among(b'(', b')') | bytes.is(b' ');
+        Self {
+            digits: bytes.among(b'0', b'9').bits(),
+            letters: bytes.small().among(b'a', b'z').bits(),
+            colons: colons.bits(),
+            pairs: (colons | hyphens).bits(),
+            dots: bytes.is(b'.').bits(),
+            parts: parts.bits(),
+        }
     }
 
     /// Where three separators stand as between pairs of digits.
@@ -124,20 +121,6 @@ impl Marks {
         self.pairs & ahead(self.pairs, next.pairs, 3) & ahead(self.pairs, next.pairs, 6)
     }
 
-    #[inline]
-    fn more(&mut self, rest: &[u8]) -> More {
-        *self.more.get_or_insert_with(|| {
-            let [letters, colons, dots, parts] = masks(rest, |bytes| {
-                let letters = bytes.small().among(b'a', b'z');
-                let parts = bytes.among(b'-', b':') | bytes.among(b'(', b')') | bytes.is(b' ');
-                [letters, bytes.is(b':'), bytes.is(b'.'), parts]
-            });
-            More { letters, colons, dots, parts }
-        })
-    }
-}
-
-impl More {
     /// Where addresses of hardware in fours may begin, or separators stand as in ones of the internet with groups that are no
     /// pairs.
     #[inline]
@@ -161,6 +144,14 @@ impl More {
     const fn doubles(&self, next: &Self) -> u64 {
         self.colons & ahead(self.colons, next.colons, 1)
     }
+
+    /// Where two letters and two digits stand in a row.
+    #[inline]
+    const fn heads(&self, next: &Self) -> u64 {
+        let digits = self.digits & ahead(self.digits, next.digits, 1);
+        let next_digits = next.digits & next.digits >> 1;
+        self.letters & ahead(self.letters, next.letters, 1) & ahead(digits, next_digits, 2)
+    }
 }
 
 /// What an address in hexadecimal digits is made of.
@@ -170,18 +161,13 @@ const fn is_part(byte: u8) -> bool {
 
 impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
     #[inline(never)]
-    fn look(&mut self, marks: &mut Marks, next: &mut Marks) {
-        let more = marks.more(self.search.rest(self.at));
-        let behind = next.more(self.search.rest(self.at + BLOCK));
-        let (rows, doubles) = (marks.row(next) | more.rows(&behind), more.doubles(&behind));
+    fn look(&mut self, marks: &Marks, next: &Marks) {
+        let (rows, doubles) = (marks.row(next) | marks.rows(next), marks.doubles(next));
         if rows | doubles != 0 {
             self.addresses(rows, doubles);
         }
-        let digits = |by| ahead(marks.digits, next.digits, by);
-        let heads = more.letters & ahead(more.letters, behind.letters, 1) & digits(2) & digits(3);
-        places(heads).for_each(|place| self.head(self.at + place));
-        let blocks = [(marks.digits, more), (next.digits, behind)];
-        self.digits(blocks);
+        places(marks.heads(next)).for_each(|place| self.head(self.at + place));
+        self.digits(marks, next);
     }
 
     #[inline(never)]
@@ -236,37 +222,43 @@ impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
 
     /// Reports the digits that begin in the block, unless they are too few for anything.
     #[inline]
-    fn digits(&mut self, [(digits, more), (next, behind)]: [(u64, More); 2]) {
+    fn digits(&mut self, marks: &Marks, next: &Marks) {
         let done = self.digits_to.saturating_sub(self.at).min(BLOCK) as u32;
         let mut is_rest = self.is_cut && self.digits_to >= self.at;
         let may_be_any =
             is_rest || self.at < self.number_to || self.at + 2 * BLOCK >= self.search.text.len();
-        let long = if may_be_any { u64::MAX } else { more.long(&behind) };
-        let mut left = digits & long & !below(done);
+        let long = if may_be_any { u64::MAX } else { marks.long(next) };
+        let mut left = marks.digits & long & !below(done);
         while left != 0 {
             let from = left.trailing_zeros();
-            let len = from_place(from, more.parts, behind.parts).trailing_ones();
+            let len = from_place(from, marks.parts, next.parts).trailing_ones();
             left &= !below((from + len).min(u64::BITS));
             let at = self.at + from as usize;
             self.digits_to = at + len as usize;
             self.is_cut = len == u64::BITS;
-            is_rest &= below(from) & !below(done) & !more.parts == 0;
+            is_rest &= below(from) & !below(done) & !marks.parts == 0;
             let is_last = self.is_cut || self.digits_to >= self.search.text.len();
-            let number = || Number {
+            let number = Number {
                 at,
                 len,
-                digits: from_place(from, digits, next),
-                dots: from_place(from, more.dots, behind.dots),
+                digits: from_place(from, marks.digits, next.digits),
+                dots: from_place(from, marks.dots, next.dots),
             };
-            if is_rest
-                || is_last
-                || at < self.number_to
-                // So many bytes are the fewest of anything.
-                || len as usize >= MIN_DIGITS && number().may_be(self.search.text)
-            {
-                (at..self.digits_to).for_each(|place| self.search.digits(place));
+            let must_be = is_rest | is_last | (at < self.number_to);
+            if must_be | number.may_be(self.search.text) {
+                self.number(&number, from_place(from, marks.parts, next.parts));
             }
         }
+    }
+
+    /// Reports a number, of which each byte is one of the `parts`.
+    fn number(&mut self, number: &Number, parts: u64) {
+        if self.is_cut {
+            return (number.at..self.digits_to).for_each(|place| self.search.digits(place));
+        }
+        let digits = number.digits & below(number.len);
+        let begins = digits & parts >> 1 & digits >> 2;
+        places(begins).for_each(|place| self.search.digits(number.at + place));
     }
 
     /// Reports what may go on behind the text.
@@ -290,8 +282,8 @@ impl Number {
     /// Whether this is anything as far as the count of its digits and dots tells.
     #[inline]
     fn may_be(&self, text: &[u8]) -> bool {
-        self.digits_alone(text).count_ones() as usize >= MIN_DIGITS
-            || (self.dots & below(self.len)).count_ones() >= FEW_DOTS
+        (self.digits_alone(text).count_ones() as usize >= MIN_DIGITS)
+            | ((self.dots & below(self.len)).count_ones() >= FEW_DOTS)
     }
 
     /// The digits but for those that touch a word: no number begins or ends in one. The letter of an escaped line break may
@@ -299,15 +291,45 @@ impl Number {
     #[inline]
     fn digits_alone(&self, text: &[u8]) -> u64 {
         let digits = self.digits & below(self.len);
-        let word = |at: usize| text.get(at).copied().filter(|byte| is_word(*byte));
-        let first = match word(self.at.wrapping_sub(1)) {
-            None | Some(b'n' | b'r' | b't') => 0,
-            Some(_) => digits.trailing_ones(),
+        let touches = |at: usize, word: Words| {
+            text.get(at).is_some_and(|byte| {
+                TOUCHING.get(usize::from(*byte)).is_some_and(|it| it & word != 0)
+            })
         };
-        let last = match word(self.at + self.len as usize) {
-            None | Some(b'x' | b'X') => 0,
-            Some(_) => (digits << (u64::BITS - self.len)).leading_ones(),
+        let first = if touches(self.at.wrapping_sub(1), BEFORE_NUMBER) {
+            digits.trailing_ones()
+        } else {
+            0
+        };
+        let behind = digits << (u64::BITS - self.len);
+        let last = if touches(self.at + self.len as usize, BEHIND_NUMBER) {
+            behind.leading_ones()
+        } else {
+            0
         };
         digits & !below(first) & below(self.len - last)
     }
 }
+
+/// Whether a byte belongs to a word if it stands before a number, or behind it.
+type Words = u8;
+const BEFORE_NUMBER: Words = 1;
+const BEHIND_NUMBER: Words = 2;
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the compiler evaluates it, and would refuse a wrong index"
+)]
+const TOUCHING: [Words; 256] = {
+    let mut touching = [0; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        if is_word(byte) {
+            let before = !matches!(byte, b'n' | b'r' | b't') as Words * BEFORE_NUMBER;
+            let behind = !matches!(byte, b'x' | b'X') as Words * BEHIND_NUMBER;
+            touching[byte as usize] = before | behind;
+        }
+        byte += 1;
+    }
+    touching
+};

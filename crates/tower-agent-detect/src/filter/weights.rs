@@ -53,11 +53,6 @@ impl Weights {
         }
     }
 
-    /// How often a million bytes have two classes in a row.
-    pub(super) fn of_pair(&self, pair: Window) -> f32 {
-        get(&self.pairs, pair)
-    }
-
     /// How often a million bytes have a window. What the list lacks is judged by its halves.
     pub(super) fn of(&self, window: Window) -> f32 {
         let get =
@@ -70,10 +65,6 @@ impl Weights {
         (get(&self.pairs, before) * get(&self.pairs, behind) / get(&self.singles, single).max(1.0))
             .min(self.least)
     }
-}
-
-fn get(weights: &[f32], at: Window) -> f32 {
-    weights.get(usize::from(at)).copied().unwrap_or(0.0)
 }
 
 /// The first two classes, the second one, the last two.
