@@ -92,7 +92,7 @@ pub(super) struct Word {
 }
 
 /// How dear it is to put one more word to a window, by the square of the words it has.
-const CROWD: f32 = 500.0;
+const CROWD: f32 = 50_000.0;
 
 impl Anchors {
     pub(super) fn new(words: &[(String, Around)]) -> Self {

@@ -160,7 +160,7 @@ const fn is_part(byte: u8) -> bool {
 }
 
 impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
-    #[inline(never)]
+    #[inline(always)]
     fn look(&mut self, marks: &Marks, next: &Marks) {
         let (rows, doubles) = (marks.row(next) | marks.rows(next), marks.doubles(next));
         if rows | doubles != 0 {
@@ -214,6 +214,7 @@ impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
     }
 
     /// Notes that an account may begin at a place.
+    #[inline(never)]
     fn head(&mut self, at: usize) {
         if pii::is_head(&Text::new(self.search.text, false, End::More), at) {
             self.number_to = self.number_to.max(at + MAX_ACCOUNT);
@@ -221,7 +222,7 @@ impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
     }
 
     /// Reports the digits that begin in the block, unless they are too few for anything.
-    #[inline]
+    #[inline(always)]
     fn digits(&mut self, marks: &Marks, next: &Marks) {
         let done = self.digits_to.saturating_sub(self.at).min(BLOCK) as u32;
         let mut is_rest = self.is_cut && self.digits_to >= self.at;
@@ -252,6 +253,7 @@ impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
     }
 
     /// Reports a number, of which each byte is one of the `parts`.
+    #[inline(never)]
     fn number(&mut self, number: &Number, parts: u64) {
         if self.is_cut {
             return (number.at..self.digits_to).for_each(|place| self.search.digits(place));
@@ -280,7 +282,7 @@ struct Number {
 
 impl Number {
     /// Whether this is anything as far as the count of its digits and dots tells.
-    #[inline]
+    #[inline(always)]
     fn may_be(&self, text: &[u8]) -> bool {
         (self.digits_alone(text).count_ones() as usize >= MIN_DIGITS)
             | ((self.dots & below(self.len)).count_ones() >= FEW_DOTS)
@@ -288,7 +290,7 @@ impl Number {
 
     /// The digits but for those that touch a word: no number begins or ends in one. The letter of an escaped line break may
     /// stand before a number, and the sign of an extension behind it.
-    #[inline]
+    #[inline(always)]
     fn digits_alone(&self, text: &[u8]) -> u64 {
         let digits = self.digits & below(self.len);
         let touches = |at: usize, word: Words| {
