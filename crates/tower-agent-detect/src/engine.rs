@@ -45,8 +45,8 @@ pub(crate) struct Engine {
     beginnings: Beginnings,
     /// The rules of what is recognised by code, by their ids.
     built_in: HashMap<String, u32>,
-    /// What may stand where a run of Base64 begins.
-    runs: Vec<u32>,
+    /// The rules of what may stand where a run of Base64 begins.
+    runs: Vec<(u32, Around)>,
     personal: Personal,
     allow: Allow,
     tail: Tail,

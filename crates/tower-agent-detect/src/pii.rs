@@ -27,7 +27,7 @@ mod wallet;
 pub(crate) use cluster::MIN_DIGITS;
 pub(crate) use email::email;
 pub(crate) use tail::{MAX_ACCOUNT, MAX_NUMBER, is_head, is_local, local};
-pub(crate) use wallet::wallet;
+pub(crate) use wallet::{base58_words, wallet};
 
 use self::cluster::Cluster;
 use self::scan::{Unknown, run_start};
