@@ -160,7 +160,7 @@ fn look(
         return Ok(iban.end);
     }
     let cluster = Cluster::read(text, start)?;
-    if cluster.is_hexadecimal(text)? {
+    if cluster.is_hexadecimal(text)? && token::nothing(text, start, from).is_none() {
         let before = found.len();
         let next = ip::Token::around(text, start, from).look(text, from, found)?;
         if found.len() > before {
