@@ -45,8 +45,8 @@ pub(crate) struct Engine {
     beginnings: Beginnings,
     /// The rules of what is recognised by code, by their ids.
     built_in: HashMap<String, u32>,
-    /// What may stand where a run of Base64 begins.
-    runs: Vec<u32>,
+    /// The rules of what may stand where a run of Base64 begins.
+    runs: Vec<(u32, Around)>,
     personal: Personal,
     allow: Allow,
     tail: Tail,
@@ -171,10 +171,16 @@ impl Engine {
             settled = settled.min(begins);
             numbers_from
         });
-        settled = settled.min(self.at_signs(text, scan));
+        let has_signs = scan.pass_signs(text.bytes(), from);
+        if has_signs {
+            settled = settled.min(self.at_signs(text, scan));
+        }
         self.personal_rest(scan);
         if !scan.inside {
-            settled = settled.min(self.percent(text, scan)).min(self.base64(text, scan));
+            if has_signs {
+                settled = settled.min(self.percent(text, scan));
+            }
+            settled = settled.min(self.base64(text, scan));
         }
         settled.min(self.rest(text, scan))
     }

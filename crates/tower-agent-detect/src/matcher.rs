@@ -248,9 +248,6 @@ impl Matcher {
         (trails, rule): (&mut Trails, u32),
     ) -> Result<usize, Stop> {
         let machine = self.machine.as_ref().ok_or(Stop::Nothing)?;
-        if self.misses_sign(text, from, trails) {
-            return Err(Stop::Nothing);
-        }
         let state = machine.start(text.bytes(), from).ok_or(Stop::Nothing)?;
         let cap = from.saturating_add(self.max);
         let here = machine.search(text.bytes(), (from, state), cap, (trails, Part::Match(rule)));
@@ -265,7 +262,7 @@ impl Matcher {
 
     /// Whether there is no `@` where every match would have one, as behind most addresses of the web.
     #[inline]
-    fn misses_sign(&self, text: &Text<'_>, from: usize, trails: &mut Trails) -> bool {
+    pub(crate) fn misses_sign(&self, text: &Text<'_>, from: usize, trails: &mut Trails) -> bool {
         let to = from.saturating_add(self.signed);
         let is_there = to <= text.len() || text.end() == End::Final;
         self.signed > 0 && is_there && trails.runs().has_no_sign(text.bytes(), from, to)

@@ -27,7 +27,7 @@ mod wallet;
 pub(crate) use cluster::MIN_DIGITS;
 pub(crate) use email::email;
 pub(crate) use tail::{MAX_ACCOUNT, MAX_NUMBER, is_head, is_local, local};
-pub(crate) use wallet::wallet;
+pub(crate) use wallet::{base58_words, wallet};
 
 use self::cluster::Cluster;
 use self::scan::{Unknown, run_start};
@@ -160,7 +160,7 @@ fn look(
         return Ok(iban.end);
     }
     let cluster = Cluster::read(text, start)?;
-    if cluster.is_hexadecimal(text)? {
+    if cluster.is_hexadecimal(text)? && token::nothing(text, start, from).is_none() {
         let before = found.len();
         let next = ip::Token::around(text, start, from).look(text, from, found)?;
         if found.len() > before {

@@ -91,7 +91,9 @@ impl Engine {
         let mut personal = Personal::default();
         for (rule, index) in rules.iter().zip(0..) {
             match rule.way {
-                Way::Token if rule.spec.keywords.is_empty() => runs.push(index),
+                Way::Token if rule.spec.keywords.is_empty() => {
+                    runs.push((index, rule.around(rule.beginning(), 0)));
+                }
                 Way::BuiltIn(ref recogniser) => {
                     built_in.insert(rule.id().to_owned(), index);
                     if let Some(kind) = recogniser.kind() {

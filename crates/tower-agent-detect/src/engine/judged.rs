@@ -29,6 +29,9 @@ impl Engine {
     ) -> Verdict {
         let (Some(of), index) = (self.rule(rule), rule) else { return Verdict::Nothing };
         let matcher = of.matcher();
+        if matcher.misses_sign(text, start, trails) {
+            return Verdict::Nothing;
+        }
         // Where much stands before a keyword, what follows it is often less.
         if matcher.has_before() && matcher.end(text, start, (trails, index)) == Err(Stop::Nothing) {
             return Verdict::Nothing;
@@ -142,6 +145,9 @@ fn key(
         return Err(Stop::Nothing);
     }
     if check::is_fingerprint(text.bytes().get(from..value.operator_at).unwrap_or_default()) {
+        return Err(Stop::Nothing);
+    }
+    if rule.matcher().misses_sign(text, value.start, trails) {
         return Err(Stop::Nothing);
     }
     let end = rule.matcher().end(text, value.start, (trails, index))?;

@@ -3,6 +3,7 @@
 use super::{Engine, Hit, Open, Scan, Target};
 use crate::{
     decode::{self, Inside, Unwrapped, Wrapped},
+    filter::Around,
     pii,
     text::{End, Text, Verdict},
 };
@@ -40,10 +41,12 @@ impl Engine {
     /// Tries what has no words to be known by.
     fn runs(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) -> usize {
         let start = run.start;
-        let try_one = |rule: &u32| {
+        let may_be = |around: &Around| around.fits(text.bytes(), start, start);
+        let rules = self.runs.iter().filter(|(_, around)| may_be(around));
+        let try_one = |(rule, _): &(u32, Around)| {
             self.visit(text, Open { target: Target::Token(*rule), start, end: start }, scan)
         };
-        self.runs.iter().map(try_one).min().unwrap_or(text.len())
+        rules.map(try_one).min().unwrap_or(text.len())
     }
 
     #[inline(never)]
@@ -78,15 +81,11 @@ impl Engine {
     /// Addresses of wallets that have no mark but their length.
     fn base58(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) {
         let Some(rule) = self.personal.rule(pii::Kind::Wallet) else { return };
-        let mut start = run.start;
         let bytes = text.bytes().get(run.start..run.end).unwrap_or_default();
-        for word in bytes.split(|byte| !byte.is_ascii_alphanumeric()) {
-            if (26..=35).contains(&word.len())
-                && let Verdict::Found(start, end) = pii::wallet(text, start)
-            {
+        for word in pii::base58_words(bytes) {
+            if let Verdict::Found(start, end) = pii::wallet(text, run.start + word) {
                 scan.hits.push(Hit { rule, start, end });
             }
-            start += word.len() + 1;
         }
     }
 

@@ -105,15 +105,18 @@ impl Cluster {
             if self.cut && self.is_past_reach(first, taken) {
                 return Ok(first.start);
             }
-            let is_led = phone::lead(text, first.start, from) < first.start;
-            if !self.cut && !is_led && !groups.may_hold_anything(text) {
+            let lead = phone::lead(text, first.start, from);
+            if !self.cut && lead == first.start && !groups.may_hold_anything(text) {
                 break;
             }
             let number =
-                if begins_word(text, first.start) { groups.number(text, from)? } else { None };
+                if begins_word(text, first.start) { groups.number(text, lead)? } else { None };
             from = number.map_or(first.end, |number| number.end);
+            let passed = match number {
+                Some(_) => groups.iter().take_while(|group| group.start < from).count(),
+                None => 1,
+            };
             found.extend(number);
-            let passed = groups.iter().take_while(|group| group.start < from).count();
             taken = taken.saturating_add(passed);
             groups = groups.skip(passed);
         }
@@ -134,21 +137,18 @@ impl Cluster {
 impl<'a> Groups<'a> {
     fn may_hold_anything(&self, text: &Text<'_>) -> bool {
         self.have(MIN_DIGITS)
-            || self.runs.len() >= 4
+            || self.len() >= 4
                 && self.iter().filter(|group| here(text, group.end) == b'.').count() >= 3
     }
 
     /// Whether the groups have so many digits.
     pub(super) fn have(&self, digits: usize) -> bool {
-        let mut missing = digits;
-        self.iter().any(|group| {
-            missing = missing.saturating_sub(group.len());
-            missing == 0
-        })
+        self.runs.iter().map(|run| usize::from(run.end.saturating_sub(run.start))).sum::<usize>()
+            >= digits
     }
 
-    /// The number that begins with the first group.
-    fn number(&self, text: &Text<'_>, from: usize) -> Result<Option<Found>, Unknown> {
+    /// The number that begins with the first group, or with what leads up to it.
+    fn number(&self, text: &Text<'_>, lead: usize) -> Result<Option<Found>, Unknown> {
         if let Some(found) = ip::dotted(text, self)? {
             return Ok(Some(found));
         }
@@ -158,7 +158,7 @@ impl<'a> Groups<'a> {
         if let Some(found) = ssn::ssn(text, self)? {
             return Ok(Some(found));
         }
-        phone::phone(text, self, from)
+        phone::phone(text, self, lead)
     }
 
     pub(super) fn iter(self) -> impl Iterator<Item = Group> + 'a {
@@ -166,6 +166,10 @@ impl<'a> Groups<'a> {
             start: self.base.saturating_add(usize::from(run.start)),
             end: self.base.saturating_add(usize::from(run.end)),
         })
+    }
+
+    pub(super) const fn len(self) -> usize {
+        self.runs.len()
     }
 
     /// No more than so many of the groups.
@@ -200,14 +204,16 @@ impl<'a> Groups<'a> {
 
 /// Where the digits end that begin at `at`; none if there are none, or too many.
 fn digits(text: &Text<'_>, at: usize) -> Result<Option<usize>, Unknown> {
-    let mut end = at;
-    while peek(text, end)?.is_ascii_digit() {
-        end = end.saturating_add(1);
-        if end.saturating_sub(at) > MAX_RUN {
-            return Ok(None);
-        }
+    let rest = text.bytes().get(at..).unwrap_or_default();
+    let len = rest.iter().take(MAX_RUN + 1).take_while(|byte| byte.is_ascii_digit()).count();
+    if len > MAX_RUN {
+        return Ok(None);
     }
-    Ok((end > at).then_some(end))
+    if len == rest.len() {
+        // They may go on.
+        peek(text, at.saturating_add(len))?;
+    }
+    Ok((len > 0).then_some(at.saturating_add(len)))
 }
 
 /// Where the next group begins, if one or two separators stand between it and `end`.

@@ -45,12 +45,12 @@ pub(super) fn head(text: &Text<'_>, start: usize, from: usize) -> Option<usize> 
 
 /// The places where a country and check digits stand, and only letters, digits and separators up to `start`.
 fn heads(text: &Text<'_>, start: usize, from: usize) -> impl Iterator<Item = usize> {
-    (from.max(start.saturating_sub(MAX_HEAD))..start)
-        .rev()
-        .take_while(move |at| is_part(here(text, *at)))
-        .filter(move |at| is_head(text, *at))
+    let before = text.bytes().get(from.max(start.saturating_sub(MAX_HEAD))..start);
+    let len = before.unwrap_or_default().iter().rev().take_while(|byte| is_part(**byte)).count();
+    (start.saturating_sub(len)..start).rev().filter(move |at| is_head(text, *at))
 }
 
+#[inline]
 const fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-')
 }

@@ -47,13 +47,12 @@ pub(super) fn lead(text: &Text<'_>, start: usize, from: usize) -> usize {
     }
 }
 
-/// Looks for a number that begins with the first group, or with what leads up to it.
+/// Looks for a number that begins at `start`: with the first group, or with what leads up to it.
 pub(super) fn phone(
     text: &Text<'_>,
     groups: &Groups<'_>,
-    from: usize,
+    start: usize,
 ) -> Result<Option<Found>, Unknown> {
-    let start = lead(text, groups.first().start, from);
     if !may_begin(text, start) {
         return Ok(None);
     }
@@ -63,7 +62,7 @@ pub(super) fn phone(
         return Ok(None);
     }
     let number = Number::read(text, start)?;
-    for count in (1..=number.len()).rev() {
+    for count in (1..=number.len()).rev().take_while(|count| number.has_enough(*count)) {
         let Some(end) = number.end(count) else { continue };
         if !may_end(text, end)? {
             continue;

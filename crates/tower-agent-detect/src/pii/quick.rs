@@ -5,6 +5,8 @@ use super::iban;
 use super::scan::{back, begins_word, here};
 use crate::text::Text;
 
+/// The fewest digits of a number that is neither one of a telephone nor an address.
+const MORE_DIGITS: usize = 9;
 /// How many bytes are read to find that there are few digits.
 const MAX_BYTES: usize = 24;
 
@@ -20,9 +22,41 @@ pub(super) fn nothing(text: &Text<'_>, start: usize, from: usize) -> Option<usiz
         return (is_inner && iban::head(text, start, from).is_none())
             .then(|| start.saturating_add(run));
     }
+    if is_joined(text, start, before)
+        && let Some(len) = joined(bytes)
+    {
+        return iban::head(text, start, from).is_none().then(|| start.saturating_add(len));
+    }
     let len = few(bytes)?;
     (is_apart(text, start, before) && (before != b' ' || iban::head(text, start, from).is_none()))
         .then(|| start.saturating_add(len))
+}
+
+/// Whether a word that is no hexadecimal one stands before the digits and is joined to them.
+fn is_joined(text: &Text<'_>, start: usize, before: u8) -> bool {
+    let further = back(text, start.saturating_sub(1));
+    further.is_ascii_alphabetic()
+        && (before == b'/' || matches!(before, b'-' | b'.') && !further.is_ascii_hexdigit())
+}
+
+/// How long digits and single separators behind a word are, if they are too few for anything but a telephone number.
+/// That is none which is joined to a word, and no number begins behind a separator that is joined to one.
+fn joined(bytes: &[u8]) -> Option<usize> {
+    let (mut digits, mut dots, mut colons) = (0, 0, 0);
+    let mut is_behind_digit = false;
+    for (at, byte) in bytes.iter().take(MAX_BYTES).enumerate() {
+        match byte {
+            b'0'..=b'9' => digits += 1,
+            _ if !is_behind_digit => return None,
+            b'.' => dots += 1,
+            b':' => colons += 1,
+            b'-' | b'/' => {}
+            b' ' | b'(' | b')' | b'a'..=b'f' | b'A'..=b'F' => return None,
+            _ => return (digits < MORE_DIGITS && dots < 3 && colons < 3).then_some(at),
+        }
+        is_behind_digit = byte.is_ascii_digit();
+    }
+    None
 }
 
 /// How long the digits and separators are, if they are too few for anything, and no hexadecimal digits touch them.

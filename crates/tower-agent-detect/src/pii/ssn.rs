@@ -11,6 +11,9 @@ use crate::text::Text;
 /// Looks for a number that begins with the first group.
 pub(super) fn ssn(text: &Text<'_>, groups: &Groups<'_>) -> Result<Option<Found>, Unknown> {
     let start = groups.first().start;
+    if !matches!(groups.first().len(), 3 | 5 | 9) {
+        return Ok(None);
+    }
     let separators = (groups.separator(text, 0), groups.separator(text, 1));
     let parts = match separators {
         (Some(first @ (b'-' | b' ' | b'.')), Some(second))

@@ -25,11 +25,14 @@ pub(crate) fn local(bytes: &[u8]) -> usize {
 }
 
 /// Whether a country and check digits stand at a place.
+#[inline]
 pub(crate) fn is_head(text: &Text<'_>, at: usize) -> bool {
-    let byte = |ahead: usize| here(text, at.saturating_add(ahead));
-    byte(3).is_ascii_digit()
-        && byte(2).is_ascii_digit()
-        && byte(0).is_ascii_alphabetic()
-        && begins_word(text, at)
-        && iban::structure([byte(0), byte(1)]).is_some()
+    let bytes = text.bytes().get(at..).and_then(<[u8]>::first_chunk);
+    bytes.is_some_and(|[first, second, third, fourth]| {
+        fourth.is_ascii_digit()
+            && third.is_ascii_digit()
+            && first.is_ascii_alphabetic()
+            && begins_word(text, at)
+            && iban::structure([*first, *second]).is_some()
+    })
 }

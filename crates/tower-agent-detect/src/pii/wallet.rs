@@ -33,6 +33,23 @@ pub(crate) fn wallet(text: &Text<'_>, start: usize) -> Verdict {
     }
 }
 
+/// Where the words begin, in a run of letters, digits and signs, that may be addresses without a mark of their own.
+pub(crate) fn base58_words(run: &[u8]) -> impl Iterator<Item = usize> {
+    let shortest = *BASE58_LEN.start();
+    let letters = |byte: &&u8| byte.is_ascii_alphanumeric();
+    // Whatever is as long has one of these ends in it.
+    (1..=run.len() / shortest).filter_map(move |count| {
+        let (before, behind) = run.split_at_checked(count * shortest)?;
+        let len = before.iter().rev().take(MAX_BASE58).take_while(letters).count();
+        let start = before.len() - len;
+        if len == 0 || !matches!(run.get(start), Some(b'1' | b'3')) {
+            return None;
+        }
+        let len = len + behind.iter().take(MAX_BASE58).take_while(letters).count();
+        BASE58_LEN.contains(&len).then_some(start)
+    })
+}
+
 /// Where the letters and digits end that begin at `start`, if they are no more than `most` and a word of their own.
 fn word(text: &Text<'_>, start: usize, most: usize) -> Result<Option<usize>, Unknown> {
     let mut at = start;
@@ -126,4 +143,29 @@ fn ethereum(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
     let is_address =
         digits.len() == 40 && digits.iter().all(u8::is_ascii_hexdigit) && zeros < 8 && !is_constant;
     Ok(is_address.then_some(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_word_is_missed_in_a_run(run in "(?:[13]?[a-c1-3]{0,40}[-/+]){0,6}[13][a-c1-3]{20,40}") {
+            let mut start = 0;
+            let mut words = Vec::new();
+            for word in run.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()) {
+                if BASE58_LEN.contains(&word.len()) && matches!(word[0], b'1' | b'3') {
+                    words.push(start);
+                }
+                start += word.len() + 1;
+            }
+            let begins = |at: &usize| *at == 0 || !run.as_bytes()[at - 1].is_ascii_alphanumeric();
+            let mut told: Vec<_> = base58_words(run.as_bytes()).filter(begins).collect();
+            told.dedup();
+            prop_assert_eq!(told, words);
+        }
+    }
 }

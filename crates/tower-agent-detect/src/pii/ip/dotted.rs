@@ -13,7 +13,8 @@ pub(in super::super) fn dotted(
     groups: &Groups<'_>,
 ) -> Result<Option<Found>, Unknown> {
     let start = groups.first().start;
-    if groups.separator(text, 2) != Some(b'.')
+    if groups.len() < 4
+        || groups.separator(text, 2) != Some(b'.')
         || groups.separator(text, 0) != Some(b'.')
         || !begins(text, start)
     {

@@ -6,6 +6,7 @@ use super::plan;
 use crate::text::Text;
 
 const MAX_GROUPS: usize = 8;
+const MIN_DIGITS: usize = 7;
 const MAX_DIGITS: usize = 17;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,6 +56,11 @@ impl Number {
 
     pub(super) const fn len(&self) -> usize {
         self.len
+    }
+
+    /// Whether the first groups have as many digits as any number.
+    pub(super) fn has_enough(&self, count: usize) -> bool {
+        self.parts.iter().take(count).map(|part| part.len).sum::<usize>() >= MIN_DIGITS
     }
 
     /// Where the first groups end.
