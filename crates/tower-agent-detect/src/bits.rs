@@ -9,11 +9,18 @@ pub(crate) const BLOCK: usize = 64;
 
 /// The bytes of a block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lanes<S: Simd>(u8x64<S>);
+pub(crate) struct Lanes<S: Simd> {
+    bytes: u8x64<S>,
+    /// How many of the bytes stand before the block.
+    before: u32,
+}
 
 /// An answer for each byte of a block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Such<S: Simd>(mask8x64<S>);
+pub(crate) struct Such<S: Simd> {
+    mask: mask8x64<S>,
+    before: u32,
+}
 
 /// The first bytes of a text, with zeros behind its end.
 #[inline(always)]
@@ -27,34 +34,45 @@ pub(crate) fn load<S: Simd>(simd: S, text: &[u8]) -> u8x64<S> {
 #[inline(never)]
 fn padded(text: &[u8]) -> [u8; BLOCK] {
     let mut block = [0; BLOCK];
-    block.iter_mut().zip(text).for_each(|(to, byte)| *to = *byte);
+    if let Some(to) = block.get_mut(..text.len()) {
+        to.copy_from_slice(text);
+    }
     block
 }
 
 // What is not inlined into the function that was chosen for a processor is compiled for the least one.
 impl<S: Simd> Lanes<S> {
-    /// The first bytes of a text, with zeros behind its end.
+    /// The bytes of a text from a place before its end on. Of what is behind the end, nothing is said.
     #[inline(always)]
-    pub(crate) fn of(simd: S, text: &[u8]) -> Self {
-        Self(load(simd, text))
+    pub(crate) fn of(simd: S, text: &[u8], at: usize) -> Self {
+        let rest = text.get(at..).unwrap_or_default();
+        match (rest.first_chunk(), text.last_chunk()) {
+            (Some(block), _) => Self { bytes: u8x64::load_array_ref(simd, block), before: 0 },
+            // To copy the rest would take longer than to look at some bytes twice.
+            (None, Some(block)) if !rest.is_empty() => Self {
+                bytes: u8x64::load_array_ref(simd, block),
+                before: (BLOCK - rest.len()) as u32,
+            },
+            _ => Self { bytes: load(simd, rest), before: 0 },
+        }
     }
 
     /// Which of the bytes are this one.
     #[inline(always)]
     pub(crate) fn is(self, byte: u8) -> Such<S> {
-        Such(self.0.simd_eq(byte))
+        Such { mask: self.bytes.simd_eq(byte), before: self.before }
     }
 
     /// Which of the bytes are one of those from `first` to `last`.
     #[inline(always)]
     pub(crate) fn among(self, first: u8, last: u8) -> Such<S> {
-        Such((self.0 - first).simd_le(last - first))
+        Such { mask: (self.bytes - first).simd_le(last - first), before: self.before }
     }
 
     /// Capital letters as small ones, and other bytes as whatever becomes of them so.
     #[inline(always)]
     pub(crate) fn small(self) -> Self {
-        Self(self.0 | 0x20)
+        Self { bytes: self.bytes | 0x20, ..self }
     }
 }
 
@@ -62,7 +80,7 @@ impl<S: Simd> Such<S> {
     /// A bit for each byte; that of the first one is the lowest.
     #[inline(always)]
     pub(crate) fn bits(self) -> u64 {
-        self.0.to_bitmask()
+        self.mask.to_bitmask() >> self.before
     }
 }
 
@@ -71,7 +89,7 @@ impl<S: Simd> BitOr for Such<S> {
 
     #[inline(always)]
     fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        Self { mask: self.mask | other.mask, ..self }
     }
 }
 
@@ -81,8 +99,9 @@ mod tests {
 
     use super::*;
 
-    fn judged<S: Simd>(simd: S, block: &[u8]) -> [u64; 4] {
-        let bytes = Lanes::of(simd, block);
+    #[inline(always)]
+    fn judged<S: Simd>(simd: S, block: &[u8], at: usize) -> [u64; 4] {
+        let bytes = Lanes::of(simd, block, at);
         let few = bytes.is(b'_') | bytes.is(0xff);
         let all = [
             bytes.among(b'/', b'9'),
@@ -98,7 +117,7 @@ mod tests {
         for first in 0..=u8::MAX {
             let block: [u8; BLOCK] =
                 std::array::from_fn(|at| first.wrapping_add((at as u8).wrapping_mul(7)));
-            let judged = dispatch!(Level::new(), simd => judged(simd, &block));
+            let judged = dispatch!(Level::new(), simd => judged(simd, &block, 0));
             for (at, byte) in block.iter().enumerate() {
                 let alone = [
                     (b'/'..=b'9').contains(byte),
@@ -112,9 +131,17 @@ mod tests {
     }
 
     #[test]
-    fn zeros_stand_behind_the_end() {
-        let judged = dispatch!(Level::new(), simd => judged(simd, b"0"));
+    fn nothing_is_said_of_what_is_behind_the_end() {
+        for len in [1, 5, BLOCK - 1, BLOCK, BLOCK + 3, 2 * BLOCK] {
+            let text = [b'5'].repeat(len);
+            for at in 0..=len {
+                let rest = (len - at).min(BLOCK);
 
-        assert_eq!(judged, [1, 0, 0, 0]);
+                let judged = dispatch!(Level::new(), simd => judged(simd, &text, at));
+
+                let digits = if rest == BLOCK { u64::MAX } else { (1 << rest) - 1 };
+                assert_eq!(judged, [digits, 0, 0, 0], "{len} {at}");
+            }
+        }
     }
 }

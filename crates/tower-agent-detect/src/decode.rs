@@ -277,14 +277,14 @@ fn run_with<S: Simd>(simd: S, bytes: &[u8], from: usize) -> Result<(usize, usize
     let mut at = from;
     // How many bytes of Base64 stand right before a block.
     let mut before = 0;
-    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        let marks = marks(Lanes::of(simd, rest));
+    while at < bytes.len() {
+        let marks = marks(Lanes::of(simd, bytes, at));
         if let Some(begins) = begins(marks, before) {
             let behind = begins.saturating_sub(before);
             let known = behind + (marks >> behind).trailing_ones() as usize;
             return Ok((at + begins - before, at + known));
         }
-        let last = rest.len().min(BLOCK);
+        let last = (bytes.len() - at).min(BLOCK);
         let ones = (marks << (BLOCK - last)).leading_ones() as usize;
         before = if ones == last { before + ones } else { ones };
         at += last;

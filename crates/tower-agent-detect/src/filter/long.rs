@@ -19,14 +19,13 @@ const BLOCK: usize = 4 * PAIRS;
 struct Gathered {
     /// What the places are counted from.
     base: usize,
-    places: [(u32, Sorts); GATHERED],
+    /// Each with its sorts, in the lowest bits.
+    places: [u64; GATHERED],
     len: usize,
 }
 
 /// How many places are gathered.
 const GATHERED: usize = 128;
-/// How far they may be apart.
-const FARTHEST: usize = 1 << 20;
 
 /// Reports the words that have their anchors behind a place.
 #[inline(never)]
@@ -48,20 +47,18 @@ fn words_with<S: Simd, H: FnMut(Occurrence) -> usize>(
     let text = search.text;
     let mut row = [0; 2 * PAIRS + 1];
     let mut met = Gathered::new(from);
-    let mut first = Pairs::of(simd, text.get(from..).unwrap_or_default());
     let mut at = from;
+    let mut first = Pairs::of(simd, text.get(from..).unwrap_or_default());
+    let mut windows = [[0; PAIRS]; 2];
     while at < text.len() {
-        let next = |at| text.get(at..).unwrap_or_default();
-        let second = Pairs::of(simd, next(at + bits::BLOCK));
-        let third = Pairs::of(simd, next(at + BLOCK));
-        let mut windows = [[0; PAIRS]; 2];
+        let [second, third] = next(simd, text, at + bits::BLOCK);
         let [one, two] = &mut windows;
         first.windows(second, one);
         second.windows(third, two);
         first = third;
         // What was looked up for the block before has come to rest by now: it is read in larger pieces than written.
         met.enter(at, meet(simd, &row), &row);
-        if met.is_full(at) {
+        if met.is_full() {
             met.look(anchors, at, search);
         }
         look_up(anchors, &windows, &mut row);
@@ -69,6 +66,32 @@ fn words_with<S: Simd, H: FnMut(Occurrence) -> usize>(
     }
     met.enter(at, meet(simd, &row), &row);
     met.look(anchors, at, search);
+}
+
+/// The pairs of a block.
+#[inline(always)]
+fn next<S: Simd>(simd: S, text: &[u8], at: usize) -> [Pairs<S>; 2] {
+    let rest = text.get(at..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(block) => halves(simd, block),
+        None => halves(simd, &padded(rest)),
+    }
+}
+
+#[inline(always)]
+fn halves<S: Simd>(simd: S, block: &[u8; BLOCK]) -> [Pairs<S>; 2] {
+    let (one, two) = block.split_at(BLOCK / 2);
+    [Pairs::of(simd, one), Pairs::of(simd, two)]
+}
+
+/// The last bytes of a text, with zeros behind them.
+#[inline(never)]
+fn padded(rest: &[u8]) -> [u8; BLOCK] {
+    let mut block = [0; BLOCK];
+    if let Some(to) = block.get_mut(..rest.len()) {
+        to.copy_from_slice(rest);
+    }
+    block
 }
 
 /// It is no part of the function around it, where the compiler would move all this into wide registers and out again.
@@ -97,7 +120,7 @@ fn meet_from<S: Simd>(simd: S, row: &Row, at: usize) -> u64 {
 
 impl Gathered {
     const fn new(base: usize) -> Self {
-        Self { base, places: [(0, 0); GATHERED], len: 0 }
+        Self { base, places: [0; GATHERED], len: 0 }
     }
 
     /// Notes the windows that were met in the block that ends at a place.
@@ -107,8 +130,8 @@ impl Gathered {
             let window = met.trailing_zeros() as usize;
             if let Some([first, second]) = row.get(window..).and_then(<[Sorts]>::first_chunk) {
                 // Nothing is met at the first place of all, as there is no window before it.
-                let place = end - BLOCK + 2 * window - 2 - self.base;
-                self.push(place as u32, first & second >> SECOND, true);
+                let place = (end - BLOCK + 2 * window - 2 - self.base) as u64;
+                self.push(place << Sorts::BITS | u64::from(first & second >> SECOND), true);
             }
             met &= met - 1;
         }
@@ -116,17 +139,17 @@ impl Gathered {
 
     /// Without a branch.
     #[inline(always)]
-    fn push(&mut self, place: u32, sorts: Sorts, counts: bool) {
+    fn push(&mut self, place: u64, counts: bool) {
         if let Some(to) = self.places.get_mut(self.len) {
-            *to = (place, sorts);
+            *to = place;
         }
         self.len += usize::from(counts);
     }
 
-    /// Whether there may be no room for the places of one more block, which begins there.
+    /// Whether there may be no room for the places of one more block.
     #[inline(always)]
-    const fn is_full(&self, at: usize) -> bool {
-        self.len > GATHERED - 2 * PAIRS || at - self.base >= FARTHEST
+    const fn is_full(&self) -> bool {
+        self.len > GATHERED - 2 * PAIRS
     }
 
     /// Looks closer at where windows met in blocks that end before a place, or there.
@@ -137,13 +160,14 @@ impl Gathered {
         to: usize,
         search: &mut Search<'_, '_, H>,
     ) {
-        let mut places = Self::new(self.base);
-        for (place, sorts) in self.taken() {
-            let at = self.base + place as usize;
-            places.push(place, sorts, anchors.may_stand(sorts, search.text, at));
+        // Those that are left take the places of the first ones.
+        for at in 0..std::mem::take(&mut self.len) {
+            let place = self.places.get(at).copied().unwrap_or_default();
+            let (sorts, at) = self.read(place);
+            self.push(place, anchors.may_stand(sorts, search.text, at));
         }
-        for (place, sorts) in places.taken() {
-            let at = self.base + place as usize;
+        for place in self.places.iter().take(self.len) {
+            let (sorts, at) = self.read(*place);
             anchors.each(sorts, search.text, at, |occurrence| search.word(occurrence));
         }
         self.len = 0;
@@ -151,7 +175,9 @@ impl Gathered {
         self.base = to.saturating_sub(2);
     }
 
-    fn taken(&self) -> impl Iterator<Item = (u32, Sorts)> {
-        self.places.iter().take(self.len).copied()
+    /// The sorts of a place, and where it is.
+    #[inline]
+    const fn read(&self, place: u64) -> (Sorts, usize) {
+        (place as Sorts, self.base + (place >> Sorts::BITS) as usize)
     }
 }

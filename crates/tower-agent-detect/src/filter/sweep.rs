@@ -55,12 +55,13 @@ pub(super) fn sweep<H: FnMut(Occurrence) -> usize>(search: &mut Search<'_, '_, H
 #[inline(always)]
 fn sweep_with<S: Simd, H: FnMut(Occurrence) -> usize>(simd: S, search: &mut Search<'_, '_, H>) {
     let at = search.from.saturating_sub(BEFORE);
-    let mut marks = Marks::of(Lanes::of(simd, search.rest(at)));
+    let text = search.text;
+    let mut marks = Marks::of(Lanes::of(simd, text, at));
     // One cannot see whether there are digits before the first block.
     let mut before = u64::MAX;
     let mut sweep = Sweep { search, at, digits_to: at, hex_to: at, is_cut: at > 0, number_to: 0 };
-    while sweep.at < sweep.search.text.len() {
-        let next = Marks::of(Lanes::of(simd, sweep.search.rest(sweep.at + BLOCK)));
+    while sweep.at < text.len() {
+        let next = Marks::of(Lanes::of(simd, text, sweep.at + BLOCK));
         // Whatever is a number has a digit in one of these blocks; or is an address of nothing but letters.
         if before | marks.digits | next.digits | marks.row(&next) != 0 {
             sweep.look(&marks, &next);
