@@ -4,10 +4,10 @@ use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Simd, dispatch};
 
 use crate::{
-    bits::{BLOCK, Lanes},
+    bits::{self, BLOCK, Lanes},
     tail::{LONGEST_BASE64, LONGEST_RUN, is_base64, is_run},
     text::{Stop, Text},
 };
@@ -269,7 +269,7 @@ pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
 /// The first place from which on so many bytes are Base64 as a run has at least, and up to where one saw that they are; or
 /// else the place from which on more text may make such.
 fn run(bytes: &[u8], from: usize) -> Result<(usize, usize), usize> {
-    dispatch!(Level::new(), simd => run_with(simd, bytes, from))
+    dispatch!(bits::level(), simd => run_with(simd, bytes, from))
 }
 
 #[inline(always)]
@@ -327,4 +327,56 @@ fn run_end(
         text.past_end()?;
     }
     Ok(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::bits::levels;
+
+    /// All runs that are long enough, from a place on.
+    fn naive(bytes: &[u8], from: usize) -> Vec<Wrapped> {
+        let mut runs = Vec::new();
+        let mut start = from;
+        while start < bytes.len() {
+            let letters = bytes[start..].iter().take_while(|byte| is_base64(**byte));
+            let mut end = start + letters.take(LONGEST_BASE64).count();
+            if end - start < RUN {
+                start = end + 1;
+                continue;
+            }
+            let padding = bytes[end..].iter().take(PADDING);
+            end += padding.take_while(|byte| **byte == b'=').count();
+            if end - start >= SHORTEST_BASE64 {
+                runs.push(Wrapped { start, end });
+            }
+            start = end;
+        }
+        runs
+    }
+
+    fn runs(bytes: &[u8]) -> Vec<Wrapped> {
+        let (mut progress, mut runs) = (Progress::default(), Vec::new());
+        while let Unwrapped::Found(run) = base64(&Text::whole(bytes), &mut progress) {
+            runs.push(run);
+        }
+        runs
+    }
+
+    proptest! {
+        #[test]
+        fn every_run_of_base64_is_found_on_any_processor(
+            text in prop::collection::vec("[a-zA-Z0-9+/_-]{0,90}={0,3}|[ -~]{0,20}|\\PC{0,9}", 0..20),
+            long in 0_usize..2,
+        ) {
+            let text = [text.concat(), "Aa0+".repeat(300 * long)].concat();
+            let expected = naive(text.as_bytes(), 0);
+
+            for found in levels::each(|| runs(text.as_bytes())) {
+                prop_assert_eq!(&found, &expected);
+            }
+        }
+    }
 }

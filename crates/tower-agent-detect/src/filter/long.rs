@@ -1,6 +1,6 @@
 //! Looks for words in a long text, a block at a time: for windows that meet first, and then at what stands there.
 
-use fearless_simd::{Level, Simd, dispatch, prelude::*, u16x32};
+use fearless_simd::{Simd, dispatch, prelude::*, u16x32};
 
 use super::{
     Occurrence, Search,
@@ -34,7 +34,7 @@ pub(super) fn words<H: FnMut(Occurrence) -> usize>(
     from: usize,
     search: &mut Search<'_, '_, H>,
 ) {
-    dispatch!(Level::new(), simd => words_with(simd, anchors, from, search));
+    dispatch!(bits::level(), simd => words_with(simd, anchors, from, search));
 }
 
 #[inline(always)]

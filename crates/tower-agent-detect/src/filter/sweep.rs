@@ -3,11 +3,11 @@
 //! What it passes over, the recognisers of [`crate::pii`] would find nothing in. Whatever may go on at the end of the text,
 //! or may have begun too far before it, it leaves to them.
 
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Simd, dispatch};
 
 use super::{Occurrence, Search};
 use crate::{
-    bits::{BLOCK, Lanes},
+    bits::{self, BLOCK, Lanes},
     pii::{self, MAX_ACCOUNT, MIN_DIGITS},
     text::{End, Text, is_word},
 };
@@ -49,7 +49,7 @@ struct Sweep<'s, 'a, 'h, H> {
 
 /// Reports the numbers that may be something, and end with what is new.
 pub(super) fn sweep<H: FnMut(Occurrence) -> usize>(search: &mut Search<'_, '_, H>) {
-    dispatch!(Level::new(), simd => sweep_with(simd, search));
+    dispatch!(bits::level(), simd => sweep_with(simd, search));
 }
 
 #[inline(always)]

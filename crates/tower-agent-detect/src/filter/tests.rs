@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
+    bits::levels,
     personal::Line,
     pii::{self, Found},
     text::{End, Text},
@@ -260,11 +261,9 @@ proptest! {
         let filter = filter(&words, numbers);
         let expected = naive(&words, numbers, &text);
 
-        for mut found in [
-            whole(&filter, &text),
-            grown(&filter, &text, &pieces),
-            grown(&filter, &text, &[1]),
-        ] {
+        let wholes = levels::each(|| whole(&filter, &text));
+        let grown = [grown(&filter, &text, &pieces), grown(&filter, &text, &[1])];
+        for mut found in wholes.into_iter().chain(grown) {
             prop_assert!(found.iter().all(|it| expected.contains(it)), "{:?}", found);
             found.retain(|it| matches!(it.kind, Kind::Word(_)));
             let needed: Vec<_> =
@@ -281,19 +280,24 @@ proptest! {
         let text = pieces.concat().into_bytes();
         let filter = filter(&[], true);
         let look = Text::new(&text, false, ends);
-        let (mut digits, mut hexes) = (Line::default(), Line::default());
-        let mut seen = Vec::new();
-        filter.search(&text, 0, &mut |place| {
-            seen.push(place);
-            let (line, such): (_, crate::personal::Look) = match place.kind {
-                Kind::Hex => (&mut hexes, pii::hex),
-                _ => (&mut digits, pii::number),
-            };
-            line.seen(&look, place.start, such, &mut Vec::new());
-            line.from(&look)
+        let passed = levels::each(|| {
+            let (mut digits, mut hexes) = (Line::default(), Line::default());
+            let mut seen = Vec::new();
+            filter.search(&text, 0, &mut |place| {
+                seen.push(place);
+                let (line, such): (_, crate::personal::Look) = match place.kind {
+                    Kind::Hex => (&mut hexes, pii::hex),
+                    _ => (&mut digits, pii::number),
+                };
+                line.seen(&look, place.start, such, &mut Vec::new());
+                line.from(&look)
+            });
+            seen
         });
+        let seen = &passed[0];
+        prop_assert!(passed.iter().all(|it| it == seen));
         let all = naive(&[], true, &text);
-        let (some, all) = (numbers(&look, &seen), numbers(&look, &by_place(all)));
+        let (some, all) = (numbers(&look, seen), numbers(&look, &by_place(all)));
         let missed = all.iter().find(|it| !some.contains(it)).map(|it| String::from_utf8_lossy(&text[it.1.saturating_sub(40)..text.len().min(it.2 + 20)]));
         prop_assert_eq!(&some, &all, "{:?}", missed);
     }
