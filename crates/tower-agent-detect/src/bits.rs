@@ -2,7 +2,7 @@
 
 use std::ops::BitOr;
 
-use fearless_simd::{Level, Simd, mask8x64, prelude::*, u8x64};
+use fearless_simd::{Level, Simd, dispatch, mask8x64, prelude::*, u8x64};
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 64;
@@ -103,6 +103,53 @@ impl<S: Simd> BitOr for Such<S> {
     }
 }
 
+/// The places of some bytes in a text, in their order.
+#[derive(Clone, Debug)]
+pub(crate) struct Places<'a, const N: usize> {
+    text: &'a [u8],
+    bytes: [u8; N],
+    /// Where the block begins that was looked at, and which of its places are left.
+    at: usize,
+    left: u64,
+    /// Where the next one begins.
+    next: usize,
+}
+
+impl<'a, const N: usize> Places<'a, N> {
+    pub(crate) const fn of(bytes: [u8; N], text: &'a [u8], from: usize) -> Self {
+        Self { text, bytes, at: from, left: 0, next: from }
+    }
+
+    /// Goes on to the next block that has any.
+    #[inline(always)]
+    fn advance<S: Simd>(&mut self, simd: S) {
+        while self.left == 0 && self.next < self.text.len() {
+            let lanes = Lanes::of(simd, self.text, self.next);
+            let [first, others @ ..] = &self.bytes[..] else { return };
+            let mut such = lanes.is(*first);
+            for byte in others {
+                such = such | lanes.is(*byte);
+            }
+            (self.at, self.left) = (self.next, such.bits());
+            self.next += BLOCK;
+        }
+    }
+}
+
+impl<const N: usize> Iterator for Places<'_, N> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.left == 0 {
+            dispatch!(level(), simd => self.advance(simd));
+        }
+        let place = (self.left != 0).then(|| self.left.trailing_zeros())?;
+        self.left &= self.left - 1;
+        Some(self.at + place as usize)
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod levels {
     use std::cell::Cell;
@@ -138,8 +185,6 @@ pub(crate) mod levels {
 
 #[cfg(test)]
 mod tests {
-    use fearless_simd::dispatch;
-
     use super::*;
 
     #[inline(always)]
@@ -184,6 +229,21 @@ mod tests {
 
                 let digits = if rest == BLOCK { u64::MAX } else { (1 << rest) - 1 };
                 assert!(judged.iter().all(|it| *it == [digits, 0, 0, 0]), "{len} {at} {judged:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_places_of_bytes_are_found_in_their_order() {
+        for len in [0, 1, 63, 64, 65, 200] {
+            let text: Vec<u8> = (0..len).map(|at| (at * at % 11) as u8 + b'a').collect();
+            for from in 0..=len {
+                let alone: Vec<_> =
+                    (from..len).filter(|at| matches!(text[*at], b'a' | b'd' | b'j')).collect();
+
+                let found = levels::each(|| Places::of(*b"adj", &text, from).collect::<Vec<_>>());
+
+                assert!(found.iter().all(|found| *found == alone), "{len} {from} {found:?}");
             }
         }
     }

@@ -178,29 +178,38 @@ const fn is_text(byte: u8) -> bool {
 /// The next stretch with percent escapes.
 pub(crate) fn percent(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
     let rest = text.bytes().get(progress.from..).unwrap_or_default();
-    for at in memchr::memchr_iter(b'%', rest).map(|at| progress.from + at) {
-        let start = || start_of_run(text, at, progress.floor, LONGEST_RUN, is_run);
-        let end = escape(text, at).and_then(|byte| match byte {
-            Some(_) => address_end(text, at),
-            None => Ok(at),
-        });
-        match end {
-            Ok(end) if end == at => {}
-            Ok(end) => {
-                let start = start();
-                *progress = Progress { from: end, floor: end };
-                return Unwrapped::Found(Wrapped { start, end });
-            }
-            Err(Stop::Undecided) => {
-                let start = start();
-                progress.from = at;
-                return Unwrapped::Undecided(start);
-            }
-            Err(Stop::Nothing) => break,
+    let from = progress.from;
+    for at in memchr::memchr_iter(b'%', rest).map(|at| from + at) {
+        let unwrapped = percent_at(text, at, progress);
+        if unwrapped != Unwrapped::Nothing {
+            return unwrapped;
         }
     }
     progress.from = text.len();
     Unwrapped::Nothing
+}
+
+/// The stretch of which the first percent sign stands at a place.
+pub(crate) fn percent_at(text: &Text<'_>, at: usize, progress: &mut Progress) -> Unwrapped {
+    let start = || start_of_run(text, at, progress.floor, LONGEST_RUN, is_run);
+    let end = escape(text, at).and_then(|byte| match byte {
+        Some(_) => address_end(text, at),
+        None => Ok(at),
+    });
+    match end {
+        Ok(end) if end == at => Unwrapped::Nothing,
+        Ok(end) => {
+            let start = start();
+            *progress = Progress { from: end, floor: end };
+            Unwrapped::Found(Wrapped { start, end })
+        }
+        Err(Stop::Undecided) => {
+            let start = start();
+            progress.from = at;
+            Unwrapped::Undecided(start)
+        }
+        Err(Stop::Nothing) => Unwrapped::Nothing,
+    }
 }
 
 fn start_of_run(

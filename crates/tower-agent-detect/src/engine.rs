@@ -171,15 +171,9 @@ impl Engine {
             settled = settled.min(begins);
             numbers_from
         });
-        let has_signs = scan.pass_signs(text.bytes(), from);
-        if has_signs {
-            settled = settled.min(self.at_signs(text, scan));
-        }
+        settled = settled.min(self.signs(text, scan, from));
         self.personal_rest(scan);
         if !scan.inside {
-            if has_signs {
-                settled = settled.min(self.percent(text, scan));
-            }
             settled = settled.min(self.base64(text, scan));
         }
         settled.min(self.rest(text, scan))

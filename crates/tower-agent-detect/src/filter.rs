@@ -65,13 +65,13 @@ pub(crate) enum Kind {
 }
 
 /// A text of which what ends behind a place is asked for.
-struct Search<'a, 'h, H> {
+struct Search<'a, 'h> {
     text: &'a [u8],
     from: usize,
     /// Numbers that begin before these places are of no interest, of either kind.
     digits_from: usize,
     hex_from: usize,
-    hit: &'h mut H,
+    hit: &'h mut dyn FnMut(Occurrence) -> usize,
 }
 
 impl Filter {
@@ -105,7 +105,7 @@ impl Filter {
         &self,
         text: &[u8],
         from: usize,
-        hit: &mut impl FnMut(Occurrence) -> usize,
+        hit: &mut dyn FnMut(Occurrence) -> usize,
     ) {
         let mut search = Search { text, from, digits_from: 0, hex_from: 0, hit };
         if text.len().saturating_sub(from) <= SHORT {
@@ -133,7 +133,7 @@ impl Filter {
         text: &[u8],
         from: usize,
         mut ends: u64,
-        hit: &mut impl FnMut(Occurrence) -> usize,
+        hit: &mut dyn FnMut(Occurrence) -> usize,
     ) {
         let mut search = Search { text, from, digits_from: 0, hex_from: 0, hit };
         while ends != 0 {
@@ -158,7 +158,7 @@ impl Filter {
 
     /// Looks at each new byte as the last one of something.
     #[inline]
-    fn short<H: FnMut(Occurrence) -> usize>(&self, search: &mut Search<'_, '_, H>) {
+    fn short(&self, search: &mut Search<'_, '_>) {
         let (old, new) = search.text.split_at_checked(search.from).unwrap_or((search.text, &[]));
         let last = old.get(old.len().saturating_sub(3)..).unwrap_or(&[]);
         let mut window = last.iter().fold(0, |window, byte| class::next(window, *byte));
@@ -175,12 +175,7 @@ impl Filter {
     }
 
     #[inline(never)]
-    fn end<H: FnMut(Occurrence) -> usize>(
-        &self,
-        met: ends::Marks,
-        end: usize,
-        search: &mut Search<'_, '_, H>,
-    ) {
+    fn end(&self, met: ends::Marks, end: usize, search: &mut Search<'_, '_>) {
         if ends::word(met) {
             let text = search.text.get(..end).unwrap_or(&[]);
             self.ends.each(text, |occurrence| _ = (search.hit)(occurrence));
@@ -209,7 +204,7 @@ impl LastOfThree {
     }
 }
 
-impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
+impl<'a> Search<'a, '_> {
     #[inline]
     fn rest(&self, at: usize) -> &'a [u8] {
         self.text.get(at..).unwrap_or(&[])

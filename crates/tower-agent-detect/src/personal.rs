@@ -51,19 +51,30 @@ impl Personal {
     ) -> usize {
         let rest = text.bytes().get(progress.at_signs_from..).unwrap_or_default();
         for at in memchr::memchr_iter(b'@', rest).map(|at| progress.at_signs_from + at) {
-            match pii::email(text, at) {
-                Verdict::Nothing => {}
-                Verdict::Found(start, end) => {
-                    found.push(Found { kind: Kind::Email, start, end, sure: true })
-                }
-                Verdict::Undecided(begins) => {
-                    progress.at_signs_from = at;
-                    return begins;
-                }
+            if let Some(begins) = self.at_sign(text, at, found) {
+                progress.at_signs_from = at;
+                return begins;
             }
         }
         progress.at_signs_from = text.len();
         text.len()
+    }
+
+    /// Looks at the `@` at a place. If what follows decides, gives where an address would begin.
+    pub(crate) fn at_sign(
+        &self,
+        text: &Text<'_>,
+        at: usize,
+        found: &mut Vec<Found>,
+    ) -> Option<usize> {
+        match pii::email(text, at) {
+            Verdict::Nothing => None,
+            Verdict::Found(start, end) => {
+                found.push(Found { kind: Kind::Email, start, end, sure: true });
+                None
+            }
+            Verdict::Undecided(begins) => Some(begins),
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! A text as a reader sees it: without characters of no width, and with wide characters as plain ones. Both would
 //! hide a value from a pattern, and neither from a person or a model.
 
+use crate::bits::Places;
+
 /// A text without such characters, and where its bytes stand in the original.
 #[derive(Debug, Default)]
 pub(crate) struct View {
@@ -27,10 +29,8 @@ const fn read(character: char) -> Option<char> {
 
 /// Whether the view of a text differs from the text.
 pub(crate) fn differs(text: &str) -> bool {
-    let bytes = text.as_bytes();
     // The first bytes of all characters that are read as something else.
-    let mut suspects =
-        memchr::memchr3_iter(0xc2, 0xe2, 0xef, bytes).chain(memchr::memchr_iter(0xe3, bytes));
+    let mut suspects = Places::of([0xc2, 0xe2, 0xe3, 0xef], text.as_bytes(), 0);
     suspects.any(|at| {
         let character = text.get(at..).and_then(|rest| rest.chars().next());
         character.is_some_and(|character| read(character) != Some(character))

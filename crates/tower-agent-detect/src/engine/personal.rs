@@ -1,7 +1,13 @@
 //! The search for personal data, as a part of the whole.
 
 use super::{Engine, Hit, Scan};
-use crate::{filter::Kind, pii, text::Text};
+use crate::{
+    bits::Places,
+    decode::{self, Unwrapped},
+    filter::Kind,
+    pii,
+    text::Text,
+};
 
 impl Engine {
     /// Looks once more at the numbers that were undecided, and at those up to a place that waited for them.
@@ -34,6 +40,35 @@ impl Engine {
         text.len()
     }
 
+    /// Looks at the signs of addresses and at percent escapes, in one look for both where neither waits for more.
+    pub(super) fn signs(&self, text: &Text<'_>, scan: &mut Scan, from: usize) -> usize {
+        if scan.percent.from != from || !scan.personal.are_signs_just_at(from) {
+            return self.at_signs(text, scan).min(self.percent(text, scan));
+        }
+        let (mut begins, mut open) = (text.len(), None);
+        let (emails, mut escapes) = (self.personal.kinds.contains(pii::Kind::Email), !scan.inside);
+        for at in Places::of([b'@', b'%'], text.bytes(), from) {
+            if text.bytes().get(at) == Some(&b'@') {
+                if emails && open.is_none() {
+                    let undecided = self.personal.at_sign(text, at, &mut scan.found);
+                    open = undecided.map(|_| at);
+                    begins = begins.min(undecided.unwrap_or(begins));
+                }
+            } else if escapes && at >= scan.percent.from {
+                match decode::percent_at(text, at, &mut scan.percent) {
+                    Unwrapped::Nothing => {}
+                    Unwrapped::Undecided(start) => (begins, escapes) = (begins.min(start), false),
+                    Unwrapped::Found(stretch) => self.escaped(text, stretch, scan),
+                }
+            }
+        }
+        scan.personal.pass(open.unwrap_or(text.len()));
+        if escapes {
+            scan.percent.from = text.len();
+        }
+        begins
+    }
+
     /// Gives everything personal its rule.
     pub(super) fn personal_rest(&self, scan: &mut Scan) {
         for found in scan.found.drain(..) {
@@ -41,22 +76,5 @@ impl Engine {
                 scan.hits.push(Hit { rule, start: found.start, end: found.end });
             }
         }
-    }
-}
-
-impl Scan {
-    /// Passes over all that holds neither a sign of an address nor an escape, in one look for both. Says whether there are
-    /// any.
-    #[inline]
-    pub(super) fn pass_signs(&mut self, bytes: &[u8], from: usize) -> bool {
-        if self.percent.from != from || !self.personal.are_signs_just_at(from) {
-            return true;
-        }
-        let rest = bytes.get(from..).unwrap_or_default();
-        let first = memchr::memchr2(b'@', b'%', rest);
-        let passed = from + first.unwrap_or(rest.len());
-        self.percent.from = passed;
-        self.personal.pass(passed);
-        first.is_some()
     }
 }

@@ -50,7 +50,7 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn escaped(&self, text: &Text<'_>, stretch: Wrapped, scan: &mut Scan) {
+    pub(super) fn escaped(&self, text: &Text<'_>, stretch: Wrapped, scan: &mut Scan) {
         let mut inside = Inside::new();
         inside.unescape(text, stretch);
         let after_mask = text.before(stretch.start).is_err();

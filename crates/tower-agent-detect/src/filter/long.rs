@@ -3,7 +3,7 @@
 use fearless_simd::{Simd, dispatch, prelude::*, u16x32};
 
 use super::{
-    Occurrence, Search,
+    Search,
     anchors::{Anchors, SECOND, Sorts},
     class::{PAIRS, Pairs, Window},
 };
@@ -29,21 +29,12 @@ const GATHERED: usize = 128;
 
 /// Reports the words that have their anchors behind a place.
 #[inline(never)]
-pub(super) fn words<H: FnMut(Occurrence) -> usize>(
-    anchors: &Anchors,
-    from: usize,
-    search: &mut Search<'_, '_, H>,
-) {
+pub(super) fn words(anchors: &Anchors, from: usize, search: &mut Search<'_, '_>) {
     dispatch!(bits::level(), simd => words_with(simd, anchors, from, search));
 }
 
 #[inline(always)]
-fn words_with<S: Simd, H: FnMut(Occurrence) -> usize>(
-    simd: S,
-    anchors: &Anchors,
-    from: usize,
-    search: &mut Search<'_, '_, H>,
-) {
+fn words_with<S: Simd>(simd: S, anchors: &Anchors, from: usize, search: &mut Search<'_, '_>) {
     let text = search.text;
     let mut row = [0; 2 * PAIRS + 1];
     let mut met = Gathered::new(from);
@@ -154,12 +145,7 @@ impl Gathered {
 
     /// Looks closer at where windows met in blocks that end before a place, or there.
     #[inline(never)]
-    fn look<H: FnMut(Occurrence) -> usize>(
-        &mut self,
-        anchors: &Anchors,
-        to: usize,
-        search: &mut Search<'_, '_, H>,
-    ) {
+    fn look(&mut self, anchors: &Anchors, to: usize, search: &mut Search<'_, '_>) {
         // Those that are left take the places of the first ones.
         for at in 0..std::mem::take(&mut self.len) {
             let place = self.places.get(at).copied().unwrap_or_default();

@@ -5,7 +5,7 @@
 
 use fearless_simd::{Simd, dispatch};
 
-use super::{Occurrence, Search};
+use super::Search;
 use crate::{
     bits::{self, BLOCK, Lanes},
     pii::{self, MAX_ACCOUNT, MIN_DIGITS},
@@ -34,8 +34,8 @@ struct Marks {
 }
 
 /// A look at a text, block by block.
-struct Sweep<'s, 'a, 'h, H> {
-    search: &'s mut Search<'a, 'h, H>,
+struct Sweep<'s, 'a, 'h> {
+    search: &'s mut Search<'a, 'h>,
     /// Where the block begins.
     at: usize,
     /// Up to where digits have been looked at, and up to where hexadecimal ones have been reported.
@@ -48,12 +48,12 @@ struct Sweep<'s, 'a, 'h, H> {
 }
 
 /// Reports the numbers that may be something, and end with what is new.
-pub(super) fn sweep<H: FnMut(Occurrence) -> usize>(search: &mut Search<'_, '_, H>) {
+pub(super) fn sweep(search: &mut Search<'_, '_>) {
     dispatch!(bits::level(), simd => sweep_with(simd, search));
 }
 
 #[inline(always)]
-fn sweep_with<S: Simd, H: FnMut(Occurrence) -> usize>(simd: S, search: &mut Search<'_, '_, H>) {
+fn sweep_with<S: Simd>(simd: S, search: &mut Search<'_, '_>) {
     let at = search.from.saturating_sub(BEFORE);
     let text = search.text;
     let mut marks = Marks::of(Lanes::of(simd, text, at));
@@ -160,7 +160,7 @@ const fn is_part(byte: u8) -> bool {
     byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.')
 }
 
-impl<H: FnMut(Occurrence) -> usize> Sweep<'_, '_, '_, H> {
+impl Sweep<'_, '_, '_> {
     #[inline(always)]
     fn look(&mut self, marks: &Marks, next: &Marks) {
         let (rows, doubles) = (marks.row(next) | marks.rows(next), marks.doubles(next));
