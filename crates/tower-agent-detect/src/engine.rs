@@ -7,7 +7,7 @@ mod touching;
 mod wrapped;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -106,7 +106,7 @@ pub(crate) struct Scan {
     open: Vec<Open>,
     trails: Trails,
     /// Places at which something was found that touches what was found before it.
-    touched: HashSet<usize>,
+    touched: BTreeSet<usize>,
     /// What the text ends with, while it goes on.
     held: Held,
     pub(crate) hits: Vec<Hit>,
@@ -171,10 +171,16 @@ impl Engine {
             settled = settled.min(begins);
             numbers_from
         });
-        settled = settled.min(self.at_signs(text, scan));
+        let has_signs = scan.pass_signs(text.bytes(), from);
+        if has_signs {
+            settled = settled.min(self.at_signs(text, scan));
+        }
         self.personal_rest(scan);
         if !scan.inside {
-            settled = settled.min(self.percent(text, scan)).min(self.base64(text, scan));
+            if has_signs {
+                settled = settled.min(self.percent(text, scan));
+            }
+            settled = settled.min(self.base64(text, scan));
         }
         settled.min(self.rest(text, scan))
     }

@@ -136,6 +136,10 @@ impl Progresses {
         self.at_signs_from >= place
     }
 
+    pub(crate) const fn are_signs_just_at(&self, place: usize) -> bool {
+        self.at_signs_from == place
+    }
+
     pub(crate) const fn is_number_open(&self) -> bool {
         self.numbers.is_open() || self.hexes.is_open()
     }

@@ -11,11 +11,15 @@ use crate::{
 pub(crate) struct Seen {
     contexts: [Context; 4],
     next_context: usize,
-    values: [Found; 8],
+    /// None before the first one is found.
+    values: Vec<Found>,
     next_value: usize,
     judged: Option<Judged>,
     counts: Option<Box<Counts>>,
 }
+
+/// So many rules have a last value.
+const MOST_VALUES: usize = 8;
 
 /// How many of each byte there are in a long stretch.
 #[derive(Debug)]
@@ -89,7 +93,11 @@ impl Seen {
         let rule = rule as usize + 1;
         let known = self.values.iter().position(|value| value.rule == rule);
         let place = known.unwrap_or_else(|| {
-            self.next_value = (self.next_value + 1) % self.values.len();
+            self.next_value = (self.next_value + 1) % MOST_VALUES;
+            if self.values.len() < MOST_VALUES {
+                self.next_value = self.values.len();
+                self.values.push(Found::default());
+            }
             self.next_value
         });
         if let Some(value) = self.values.get_mut(place) {

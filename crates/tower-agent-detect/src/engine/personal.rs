@@ -43,3 +43,20 @@ impl Engine {
         }
     }
 }
+
+impl Scan {
+    /// Passes over all that holds neither a sign of an address nor an escape, in one look for both. Says whether there are
+    /// any.
+    #[inline]
+    pub(super) fn pass_signs(&mut self, bytes: &[u8], from: usize) -> bool {
+        if self.percent.from != from || !self.personal.are_signs_just_at(from) {
+            return true;
+        }
+        let rest = bytes.get(from..).unwrap_or_default();
+        let first = memchr::memchr2(b'@', b'%', rest);
+        let passed = from + first.unwrap_or(rest.len());
+        self.percent.from = passed;
+        self.personal.pass(passed);
+        first.is_some()
+    }
+}
