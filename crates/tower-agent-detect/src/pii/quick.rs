@@ -1,8 +1,8 @@
 //! Most digits are no personal data, and few bytes are enough to say so.
 
 use super::cluster::MIN_DIGITS;
-use super::iban;
 use super::scan::{back, begins_word, here};
+use super::{iban, phone};
 use crate::text::Text;
 
 /// The fewest digits of a number that is neither one of a telephone nor an address.
@@ -22,9 +22,7 @@ pub(super) fn nothing(text: &Text<'_>, start: usize, from: usize) -> Option<usiz
         return (is_inner && iban::head(text, start, from).is_none())
             .then(|| start.saturating_add(run));
     }
-    if is_joined(text, start, before)
-        && let Some(len) = joined(bytes)
-    {
+    if let Some(len) = joined_to(text, start, from).and_then(|row| joined(bytes, row)) {
         return iban::head(text, start, from).is_none().then(|| start.saturating_add(len));
     }
     let len = few(bytes)?;
@@ -32,36 +30,79 @@ pub(super) fn nothing(text: &Text<'_>, start: usize, from: usize) -> Option<usiz
         .then(|| start.saturating_add(len))
 }
 
-/// Whether a word that is no hexadecimal one stands before the digits and is joined to them.
-fn is_joined(text: &Text<'_>, start: usize, before: u8) -> bool {
-    let further = back(text, start.saturating_sub(1));
-    further.is_ascii_alphabetic()
-        && (before == b'/' || matches!(before, b'-' | b'.') && !further.is_ascii_hexdigit())
+/// What a row of digits is joined to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Row {
+    /// A word that is no hexadecimal one.
+    Word,
+    /// Hexadecimal digits and a hyphen.
+    Hexadecimal,
 }
 
-/// How long digits and single separators behind a word are, if they are too few for anything but a telephone number.
-/// That is none which is joined to a word, and no number begins behind a separator that is joined to one.
-fn joined(bytes: &[u8]) -> Option<usize> {
+/// What stands before the digits and is joined to them.
+fn joined_to(text: &Text<'_>, start: usize, from: usize) -> Option<Row> {
+    let further = back(text, start.saturating_sub(1));
+    match back(text, start) {
+        b'/' if further.is_ascii_alphabetic() => Some(Row::Word),
+        b'-' if further.is_ascii_hexdigit() => {
+            (phone::lead(text, start, from) == start).then_some(Row::Hexadecimal)
+        }
+        b'-' | b'.' if further.is_ascii_alphabetic() && !further.is_ascii_hexdigit() => {
+            Some(Row::Word)
+        }
+        _ => None,
+    }
+}
+
+/// How long joined digits are with the single separators between them, if they are nothing: no number begins behind a
+/// separator that is joined to a word or to digits.
+fn joined(bytes: &[u8], row: Row) -> Option<usize> {
+    match row {
+        Row::Word => word_row(bytes),
+        Row::Hexadecimal => hexadecimal_row(bytes),
+    }
+}
+
+/// Few digits of which none is a part of an address. Longer numbers may begin behind a slash or a colon.
+fn word_row(bytes: &[u8]) -> Option<usize> {
     let (mut digits, mut dots, mut colons) = (0, 0, 0);
-    let mut is_behind_digit = false;
+    let mut last = 0_u8;
     for (at, byte) in bytes.iter().take(MAX_BYTES).enumerate() {
         match byte {
             b'0'..=b'9' => digits += 1,
-            _ if !is_behind_digit => return None,
+            _ if !last.is_ascii_digit() => return None,
             b'.' => dots += 1,
             b':' => colons += 1,
             b'-' | b'/' => {}
             b' ' | b'(' | b')' | b'a'..=b'f' | b'A'..=b'F' => return None,
             _ => return (digits < MORE_DIGITS && dots < 3 && colons < 3).then_some(at),
         }
-        is_behind_digit = byte.is_ascii_digit();
+        last = *byte;
+    }
+    None
+}
+
+/// Digits with hyphens, of which the first ones are no pair as in an address.
+fn hexadecimal_row(bytes: &[u8]) -> Option<usize> {
+    let first = bytes.iter().take(MAX_BYTES).position(|byte| !byte.is_ascii_digit())?;
+    let mut last = b'0';
+    for (at, byte) in bytes.iter().enumerate().take(MAX_BYTES).skip(first) {
+        match byte {
+            b'0'..=b'9' => {}
+            _ if first < 3 || !last.is_ascii_digit() => return None,
+            b'-' => {}
+            b' ' | b'(' | b')' | b'.' | b':' | b'/' => return None,
+            _ => return (at > first || !byte.is_ascii_hexdigit()).then_some(at),
+        }
+        last = *byte;
     }
     None
 }
 
 /// How long the digits and separators are, if they are too few for anything, and no hexadecimal digits touch them.
 fn few(bytes: &[u8]) -> Option<usize> {
-    let (mut digits, mut dots, mut colons, mut len) = (0, 0, 0, 0);
+    let (mut digits, mut hyphens, mut dots, mut colons, mut len) = (0, 0, 0, 0, 0);
+    let mut is_row = true;
     for (at, byte) in bytes.iter().take(MAX_BYTES).enumerate() {
         match byte {
             b'0'..=b'9' => {
@@ -73,9 +114,15 @@ fn few(bytes: &[u8]) -> Option<usize> {
                 return None;
             }
             b':' => colons += 1,
-            b' ' | b'-' | b'/' | b'(' | b')' => {}
-            // An address may go on here, unless so many digits touch that they are no group of one.
-            b'a'..=b'f' | b'A'..=b'F' => return (digits == at && is_long(bytes)).then_some(len),
+            b'-' if len == at => hyphens += 1,
+            b'-' => is_row = false,
+            b' ' | b'/' | b'(' | b')' => {}
+            // An address may go on here, unless so many digits touch that they are no group of one. Nor does any number end
+            // before a hyphen and a digit, or before a letter.
+            b'a'..=b'f' | b'A'..=b'F' => {
+                let is_row = is_row && digits + hyphens == at && len == at;
+                return (is_row && is_long(bytes)).then_some(len);
+            }
             _ => return (digits < MIN_DIGITS && dots < 3 && colons < 3).then_some(len),
         }
     }
