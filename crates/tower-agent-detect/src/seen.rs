@@ -170,7 +170,12 @@ impl Context {
         }
         let longest = words.iter().map(String::len).max().unwrap_or_default();
         // A word may have begun before what was not seen yet.
-        let from = start.max(self.to.saturating_sub(longest.saturating_sub(1)));
+        let begun = self.to.saturating_sub(longest.saturating_sub(1));
+        let from = start.max(begun);
+        if begun < start {
+            // One that begins between the two was not looked for.
+            self.from = start;
+        }
         let stretch = bytes.get(from..end).unwrap_or_default();
         let last = |word: &String| {
             let at = from + check::last(stretch, word.as_bytes())?;
@@ -189,6 +194,14 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::*;
+
+    #[test]
+    fn a_word_over_the_end_of_what_was_seen_is_seen_by_whoever_asks_later() {
+        let words = ["three".to_owned()];
+        let mut seen = Seen::default();
+        let mut ask = |start, end| seen.context(b"oneonethree", (start, end), (3, &words));
+        assert_eq!([ask(4, 10), ask(7, 11), ask(4, 11)], [false, false, true]);
+    }
 
     proptest! {
         #[test]
