@@ -25,7 +25,7 @@ pub(super) fn nothing(text: &Text<'_>, start: usize, from: usize) -> Option<usiz
     if let Some(len) = joined_to(text, start, from).and_then(|row| joined(bytes, row)) {
         return iban::head(text, start, from).is_none().then(|| start.saturating_add(len));
     }
-    let len = few(bytes)?;
+    let len = few(bytes).or_else(|| dated(bytes))?;
     (is_apart(text, start, before) && (before != b' ' || iban::head(text, start, from).is_none()))
         .then(|| start.saturating_add(len))
 }
@@ -127,6 +127,43 @@ fn few(bytes: &[u8]) -> Option<usize> {
         }
     }
     None
+}
+
+/// How long a few digits are with a date behind them in parentheses, as in `1.2.3 (2024-05-06)`: no number goes on over a
+/// parenthesis that does not close behind the first digits in it.
+fn dated(bytes: &[u8]) -> Option<usize> {
+    let (mut digits, mut dots, mut last) = (0, 0, 0_u8);
+    let (mut is_open, mut is_date) = (false, false);
+    for (at, byte) in bytes.iter().take(2 * MAX_BYTES).enumerate() {
+        let follows = last.is_ascii_digit();
+        match byte {
+            b'0'..=b'9' => digits += 1,
+            b' ' if follows && !is_open => {}
+            b'(' if (follows || last == b' ') && !is_open && digits < MIN_DIGITS => {
+                (is_open, digits) = (true, 0);
+            }
+            b'.' | b'-' | b'/' if follows => {
+                dots += usize::from(*byte == b'.');
+                is_date = is_open;
+            }
+            b')' if follows && is_date => {
+                let is_nothing = digits < MORE_DIGITS && dots < 3;
+                return (is_nothing && closes(bytes.get(at..)?)).then_some(at);
+            }
+            _ => return None,
+        }
+        last = *byte;
+    }
+    None
+}
+
+/// Whether no digits follow a parenthesis that closes.
+fn closes(bytes: &[u8]) -> bool {
+    match bytes {
+        [_, b' ' | b'-' | b'.' | b'/', further, ..] => !further.is_ascii_digit(),
+        [_, next, _, ..] => !next.is_ascii_digit(),
+        _ => false,
+    }
 }
 
 /// Whether more hexadecimal digits begin here than a group of an address has.
