@@ -182,3 +182,43 @@ fn is_apart(text: &Text<'_>, start: usize, before: u8) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::pii::{Kind, look};
+
+    /// Digits in the neighbourhood of which anything may stand that makes a number of them.
+    const TEXTS: &str = concat!(
+        r"(?:tel: |call me on |ssn |mac |host |\+|DE|x|v|\n|, |worker-|https://a/)?",
+        r"(?:[0-9]{1,9}|[0-9]{1,4}|[0-9a-f]{2,8}|[-./: ()]|\) | \(|--|::|-|[a-f]|[g-z]){1,14}",
+        r"(?:x|\)|, |\n)?",
+    );
+
+    proptest! {
+        #[test]
+        fn what_is_nothing_at_a_glance_is_nothing_at_all(text in TEXTS) {
+            let text = Text::whole(text.as_bytes());
+            let begins = |at: &usize| {
+                here(&text, *at).is_ascii_digit() && !back(&text, *at).is_ascii_digit()
+            };
+            for (start, next) in (0..text.len())
+                .filter(begins)
+                .filter_map(|start| Some((start, nothing(&text, start, 0)?)))
+            {
+                for start in (start..next).filter(begins) {
+                    let mut found = Vec::new();
+                    let looked = look(&text, start, 0, &mut found);
+                    // What begins behind is looked for later, and so are addresses in hexadecimal digits by themselves.
+                    found.retain(|it| {
+                        let is_hexadecimal = text.bytes()[it.start..it.end].contains(&b':');
+                        it.start < next && it.kind != Kind::Mac && !is_hexadecimal
+                    });
+                    prop_assert!(looked.is_ok() && found.is_empty(), "{start}: {found:?}");
+                }
+            }
+        }
+    }
+}
