@@ -7,7 +7,7 @@ mod touching;
 mod wrapped;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -106,7 +106,7 @@ pub(crate) struct Scan {
     open: Vec<Open>,
     trails: Trails,
     /// Places at which something was found that touches what was found before it.
-    touched: HashSet<usize>,
+    touched: BTreeSet<usize>,
     /// What the text ends with, while it goes on.
     held: Held,
     pub(crate) hits: Vec<Hit>,

@@ -13,6 +13,9 @@ pub(crate) struct Runs {
     signless: Signless,
 }
 
+/// How far the look for an `@` goes ahead of what is asked, in bytes.
+const AHEAD: usize = 4 << 10;
+
 /// A stretch without an `@`.
 #[derive(Debug, Default)]
 struct Signless {
@@ -106,7 +109,9 @@ impl Runs {
         if !(run.from..=run.to).contains(&from) {
             *run = Signless { from, to: from };
         }
-        if let Some(rest) = bytes.get(run.to..to) {
+        if run.to < to {
+            // What stands there is asked about soon.
+            let rest = bytes.get(run.to..bytes.len().min(to + AHEAD)).unwrap_or_default();
             run.to += memchr::memchr(b'@', rest).unwrap_or(rest.len());
         }
         run.to >= to

@@ -11,11 +11,15 @@ use crate::{
 pub(crate) struct Seen {
     contexts: [Context; 4],
     next_context: usize,
-    values: [Found; 8],
+    /// None before the first one is found.
+    values: Vec<Found>,
     next_value: usize,
     judged: Option<Judged>,
     counts: Option<Box<Counts>>,
 }
+
+/// So many rules have a last value.
+const MOST_VALUES: usize = 8;
 
 /// How many of each byte there are in a long stretch.
 #[derive(Debug)]
@@ -89,7 +93,11 @@ impl Seen {
         let rule = rule as usize + 1;
         let known = self.values.iter().position(|value| value.rule == rule);
         let place = known.unwrap_or_else(|| {
-            self.next_value = (self.next_value + 1) % self.values.len();
+            self.next_value = (self.next_value + 1) % MOST_VALUES;
+            if self.values.len() < MOST_VALUES {
+                self.next_value = self.values.len();
+                self.values.push(Found::default());
+            }
             self.next_value
         });
         if let Some(value) = self.values.get_mut(place) {
@@ -162,7 +170,12 @@ impl Context {
         }
         let longest = words.iter().map(String::len).max().unwrap_or_default();
         // A word may have begun before what was not seen yet.
-        let from = start.max(self.to.saturating_sub(longest.saturating_sub(1)));
+        let begun = self.to.saturating_sub(longest.saturating_sub(1));
+        let from = start.max(begun);
+        if begun < start {
+            // One that begins between the two was not looked for.
+            self.from = start;
+        }
         let stretch = bytes.get(from..end).unwrap_or_default();
         let last = |word: &String| {
             let at = from + check::last(stretch, word.as_bytes())?;
@@ -181,6 +194,14 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::*;
+
+    #[test]
+    fn a_word_over_the_end_of_what_was_seen_is_seen_by_whoever_asks_later() {
+        let words = ["three".to_owned()];
+        let mut seen = Seen::default();
+        let mut ask = |start, end| seen.context(b"oneonethree", (start, end), (3, &words));
+        assert_eq!([ask(4, 10), ask(7, 11), ask(4, 11)], [false, false, true]);
+    }
 
     proptest! {
         #[test]

@@ -56,8 +56,14 @@ impl Mask {
     pub(crate) fn may_begin(&self, text: &[u8], ours: bool) -> bool {
         let first = self.fixed().and_then(|fixed| fixed.text.as_bytes().first());
         let mut openings = memchr::memchr_iter(b'[', text);
-        // Brackets are common, and few of them are followed by this.
-        let begins = |at: usize| text.get(at + 1).is_none_or(|next| *next == b'R');
+        let begins = |at: usize| {
+            // Brackets are common, and few of them are followed by this.
+            text.get(at + 1).is_none_or(|next| *next == b'R') && {
+                let rest = text.get(at..).unwrap_or_default();
+                let len = rest.len().min(OPENING.len());
+                rest.get(..len) == OPENING.as_bytes().get(..len)
+            }
+        };
         ours && openings.any(begins) || first.is_some_and(|first| text.contains(first))
     }
 

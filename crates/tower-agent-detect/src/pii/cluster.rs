@@ -100,7 +100,7 @@ impl Cluster {
         found: &mut Vec<Found>,
     ) -> Result<usize, Unknown> {
         let mut groups = self.groups();
-        let (mut from, mut taken) = (from, 0_usize);
+        let (mut from, mut taken, mut last) = (from, 0_usize, None);
         while let Some(first) = groups.get(0) {
             if self.cut && self.is_past_reach(first, taken) {
                 return Ok(first.start);
@@ -109,8 +109,13 @@ impl Cluster {
             if !self.cut && lead == first.start && !groups.may_hold_anything(text) {
                 break;
             }
-            let number =
-                if begins_word(text, first.start) { groups.number(text, lead)? } else { None };
+            let is_joined = lead == first.start && groups.are_joined(text, last);
+            let number = if !is_joined && begins_word(text, first.start) {
+                groups.number(text, lead)?
+            } else {
+                None
+            };
+            last = Some(first.end);
             from = number.map_or(first.end, |number| number.end);
             let passed = match number {
                 Some(_) => groups.iter().take_while(|group| group.start < from).count(),
@@ -145,6 +150,18 @@ impl<'a> Groups<'a> {
     pub(super) fn have(&self, digits: usize) -> bool {
         self.runs.iter().map(|run| usize::from(run.end.saturating_sub(run.start))).sum::<usize>()
             >= digits
+    }
+
+    /// Whether no number begins with the first group, since a dot or a hyphen joins it to the one that ends at a place. The
+    /// second address of a range may.
+    fn are_joined(&self, text: &Text<'_>, last: Option<usize>) -> bool {
+        let start = self.first().start;
+        last.is_some_and(|last| last.saturating_add(1) == start)
+            && match back(text, start) {
+                b'.' => true,
+                b'-' => self.len() < 4,
+                _ => false,
+            }
     }
 
     /// The number that begins with the first group, or with what leads up to it.

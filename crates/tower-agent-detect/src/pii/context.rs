@@ -1,6 +1,6 @@
 //! The words before a number.
 
-use super::scan::{back, here};
+use super::scan::back;
 use crate::text::{Text, is_word};
 
 /// How far back words are looked for, in bytes.
@@ -102,20 +102,17 @@ impl<'t, 'a> Words<'t, 'a> {
         Self { text, at: start, limit: start.saturating_sub(WINDOW) }
     }
 
-    fn byte(&self) -> Option<u8> {
-        (self.at > self.limit).then(|| here(self.text, self.at.saturating_sub(1)))
+    /// How many bytes before this place are letters, or are none, up to so many.
+    fn count(&self, most: usize, letters: bool) -> usize {
+        let before = self.text.bytes().get(self.limit..self.at).unwrap_or_default();
+        before.iter().rev().take(most).take_while(|byte| is_letter(**byte) == letters).count()
     }
 
     /// Whether no more than so many bytes, none of them a letter, stand before the next word.
     pub(super) fn is_near(&mut self, most: usize) -> bool {
-        let end = self.at;
-        while self.byte().is_some_and(|byte| !is_letter(byte)) {
-            if end.saturating_sub(self.at) == most {
-                return false;
-            }
-            self.at = self.at.saturating_sub(1);
-        }
-        true
+        let gap = self.count(most.saturating_add(1), false);
+        self.at = self.at.saturating_sub(gap.min(most));
+        gap <= most
     }
 
     /// Whether nothing but white space and signs of markup stand before the last word in its line.
@@ -128,9 +125,7 @@ impl<'t, 'a> Words<'t, 'a> {
     pub(super) fn next(&mut self) -> Option<Word> {
         self.is_near(WINDOW);
         let end = self.at;
-        while self.byte().is_some_and(is_letter) {
-            self.at = self.at.saturating_sub(1);
-        }
+        self.at = self.at.saturating_sub(self.count(WINDOW, true));
         let letters = self.text.bytes().get(self.at..end).unwrap_or_default();
         let is_whole = self.at > self.limit || !is_word(back(self.text, self.at));
         (!letters.is_empty() && is_whole).then(|| Word::new(letters))

@@ -56,10 +56,26 @@ const fn is_part(byte: u8) -> bool {
 }
 
 pub(super) fn structure(country: [u8; 2]) -> Option<&'static [u8]> {
-    let country = country.map(|letter| letter.to_ascii_uppercase());
-    let at = COUNTRIES.binary_search_by_key(&country, |entry| entry.0).ok()?;
-    COUNTRIES.get(at).map(|entry| entry.1)
+    let [first, second] = country.map(|letter| letter.to_ascii_uppercase().wrapping_sub(b'A'));
+    let place = PLACES.get(usize::from(first))?.get(usize::from(second))?;
+    COUNTRIES.get(usize::from(*place)).map(|entry| entry.1)
 }
+
+/// Where each country stands in the list, by its two letters; behind the end, if it does not.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the compiler evaluates it, and would refuse a wrong index"
+)]
+const PLACES: [[u8; 26]; 26] = {
+    let mut places = [[u8::MAX; 26]; 26];
+    let mut at = 0;
+    while at < COUNTRIES.len() {
+        let ([first, second], _) = COUNTRIES[at];
+        places[(first - b'A') as usize][(second - b'A') as usize] = at as u8;
+        at += 1;
+    }
+    places
+};
 
 /// Where the number ends that begins at `start`.
 fn read(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
