@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::{
-    assign::{self, Value},
+    assign::Value,
     check, judge,
     rule::{Border, Rule},
     text::{Stop, Text, Verdict, is_word},
@@ -30,12 +30,13 @@ impl Engine {
         let (Some(of), index) = (self.rule(rule), rule) else { return Verdict::Nothing };
         let matcher = of.matcher();
         // Where much stands before a keyword, what follows it is often less.
-        if matcher.has_before() && matcher.end(text, start, (trails, index)) == Err(Stop::Nothing) {
+        let end = matcher.has_before().then(|| matcher.end(text, start, (trails, index)));
+        if end == Some(Err(Stop::Nothing)) {
             return Verdict::Nothing;
         }
         let Some(begin) = matcher.begin(text, start) else { return Verdict::Nothing };
         let hold = if matcher.is_grouped() { start + matcher.secret_from() } else { begin };
-        match token(text, of, (begin, start, after_mask), (trails, index)) {
+        match token(text, of, (begin, start, after_mask), end, (trails, index)) {
             Ok((start, end)) => {
                 if self.allow.is_empty() {
                     trails.seen().value(index, start, end);
@@ -51,16 +52,12 @@ impl Engine {
         &self,
         text: &Text<'_>,
         rule: u32,
-        (start, end): (usize, usize),
+        (value, keyword): (&Value, usize),
         trails: &mut Trails,
     ) -> Verdict {
         let trails = (trails, rule);
         let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
-        let value = match assign::value_after(text, start, end) {
-            Ok(value) => value,
-            Err(verdict) => return verdict,
-        };
-        let found = key(text, rule, (&value, start), trails);
+        let found = key(text, rule, (value, keyword), trails);
         found.map_or_else(
             |stop| Verdict::stopped(stop, value.start),
             |(start, end)| Verdict::Found(start, end),
@@ -92,6 +89,7 @@ fn token(
     text: &Text<'_>,
     rule: &Rule,
     (begin, keyword, after_mask): (usize, usize, AfterMask),
+    end: Option<Result<usize, Stop>>,
     (trails, index): (&mut Trails, u32),
 ) -> Result<(usize, usize), Stop> {
     let border = rule.spec.border;
@@ -108,7 +106,7 @@ fn token(
     if !context.is_empty() && !check::context(text, begin, (index, context), trails.seen()) {
         return Err(Stop::Nothing);
     }
-    let end = rule.matcher().end(text, keyword, (trails, index))?;
+    let end = end.unwrap_or_else(|| rule.matcher().end(text, keyword, (trails, index)))?;
     // A part of what the rule has found already, up to the same end, changes nothing.
     if rule.matcher().ends_secret() && trails.seen().covers(index, begin, end) {
         return Err(Stop::Nothing);
@@ -130,6 +128,11 @@ fn key(
     (value, keyword): (&Value, usize),
     (trails, index): (&mut Trails, u32),
 ) -> Result<(usize, usize), Stop> {
+    let end = rule.matcher().end(text, value.start, (trails, index));
+    // Most values are of another form, whatever the name says.
+    if end == Err(Stop::Nothing) {
+        return Err(Stop::Nothing);
+    }
     let from = value.name.0.max(keyword.saturating_sub(32));
     let name = text.bytes().get(from..value.start).unwrap_or_default();
     let has = |word: &String| check::contains(name, word.as_bytes());
@@ -144,7 +147,7 @@ fn key(
     if check::is_fingerprint(text.bytes().get(from..value.operator_at).unwrap_or_default()) {
         return Err(Stop::Nothing);
     }
-    let end = rule.matcher().end(text, value.start, (trails, index))?;
+    let end = end?;
     // What goes on is something else, such as a longer run of Base64.
     if text.byte(end)?.is_some_and(|next| is_word(next) || matches!(next, b'+' | b'=')) {
         return Err(Stop::Nothing);
