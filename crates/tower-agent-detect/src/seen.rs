@@ -1,8 +1,8 @@
 //! What was seen of the text at earlier words, so that it is not looked at again for each word that stands near it.
 
 use crate::{
-    assign::Value,
-    check,
+    assign::{Operator, Value},
+    check, judge,
     text::{End, Text, Verdict},
 };
 
@@ -14,6 +14,7 @@ pub(crate) struct Seen {
     values: [Found; 8],
     next_value: usize,
     judged: Option<Judged>,
+    swallowing: Option<Judged>,
     counts: Option<Box<Counts>>,
 }
 
@@ -112,6 +113,32 @@ impl Seen {
         verdict: (Verdict, &'static str),
     ) {
         self.judged = Some(Judged { value, text: (text.len(), text.end()), verdict });
+    }
+
+    /// Notes that the last value of a name was found, if all others that begin in it end with it.
+    pub(crate) fn keep_judged(&mut self) {
+        let swallows = |judged: &Judged| match judged.verdict.0 {
+            Verdict::Found(start, end) => {
+                judged.value.is_bare()
+                    && judged.value.operator != Operator::Is
+                    && judge::is_whole(end - start)
+            }
+            _ => false,
+        };
+        self.swallowing = self.judged.filter(swallows).or(self.swallowing);
+    }
+
+    /// Whether the value of a name changes nothing: it stands in one that the same rule has found, and ends with it.
+    pub(crate) fn swallows(&self, value: &Value, rule: &str) -> bool {
+        self.swallowing.is_some_and(|Judged { verdict, .. }| match verdict {
+            (Verdict::Found(start, end), known) => {
+                value.is_bare()
+                    && (start..end).contains(&value.operator_at)
+                    && value.start < end
+                    && known == rule
+            }
+            _ => false,
+        })
     }
 
     /// The entropy of a stretch of the text.

@@ -77,7 +77,12 @@ impl Engine {
             return (verdict, 0);
         }
         match (self.built_in.get(id), verdict) {
-            (Some(rule), _) => (verdict, *rule),
+            (Some(rule), _) => {
+                if self.allow.is_empty() {
+                    trails.seen().keep_judged();
+                }
+                (verdict, *rule)
+            }
             // Which rule it is may be undecided, too.
             (None, Verdict::Undecided(_)) => (verdict, 0),
             (None, _) => (Verdict::Nothing, 0),
