@@ -15,7 +15,8 @@ use crate::{
     trail::Trails,
 };
 use case::Case;
-use name::{Kind, PASSWORD};
+pub(crate) use name::Kind;
+use name::PASSWORD;
 pub(crate) use structured::{Holds, Part, holds, is_plain, part, singular};
 use value::{Shape, is_code, is_none, is_prose, is_telling_name};
 
@@ -71,7 +72,8 @@ pub(crate) fn generic(
 
 fn of_value(text: &Text<'_>, value: &Value, trails: &mut Trails) -> (Verdict, &'static str) {
     let name = text.bytes().get(value.name.0..value.name.1).unwrap_or_default();
-    let Some(kind) = name::kind(name) else { return (Verdict::Nothing, PASSWORD) };
+    let kind = trails.seen().kind(text.bytes(), value.name, name::kind);
+    let Some(kind) = kind else { return (Verdict::Nothing, PASSWORD) };
     if trails.seen().swallows(value, kind.rule) {
         return (Verdict::Nothing, kind.rule);
     }

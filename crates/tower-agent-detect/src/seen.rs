@@ -15,6 +15,7 @@ pub(crate) struct Seen {
     next_value: usize,
     judged: Option<Judged>,
     swallowing: Option<Judged>,
+    name: Option<Named>,
     counts: Option<Box<Counts>>,
 }
 
@@ -25,6 +26,9 @@ struct Counts {
     end: usize,
     counts: [u32; 256],
 }
+
+/// How much more than asked for is looked at for the words of a context, at most, in bytes.
+const AHEAD: usize = 512;
 
 /// The bytes of shorter stretches are counted anew.
 const LONG: usize = 256;
@@ -39,6 +43,8 @@ struct Context {
     to: usize,
     /// One stands here.
     found: Option<(usize, usize)>,
+    /// One stands before this place that is not the one.
+    near: usize,
 }
 
 /// What was said of the value of a name, when so much of the text was known.
@@ -47,6 +53,13 @@ struct Judged {
     value: Value,
     text: (usize, End),
     verdict: (Verdict, &'static str),
+}
+
+/// What the last name is the name of.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    name: (usize, usize),
+    kind: Option<judge::Kind>,
 }
 
 /// The last value of a rule.
@@ -73,7 +86,7 @@ impl Seen {
         });
         let Some(context) = self.contexts.get_mut(place) else { return false };
         if known.is_none() || !(context.from..=context.to).contains(&start) {
-            *context = Context { rule, from: start, to: start, found: None };
+            *context = Context { rule, from: start, to: start, ..Context::default() };
         }
         context.has(bytes, (start, end), words)
     }
@@ -113,6 +126,22 @@ impl Seen {
         verdict: (Verdict, &'static str),
     ) {
         self.judged = Some(Judged { value, text: (text.len(), text.end()), verdict });
+    }
+
+    /// What a name is the name of, which is told once where the same one follows itself.
+    pub(crate) fn kind(
+        &mut self,
+        bytes: &[u8],
+        name: (usize, usize),
+        tell: fn(&[u8]) -> Option<judge::Kind>,
+    ) -> Option<judge::Kind> {
+        let of = |(start, end): (usize, usize)| bytes.get(start..end).unwrap_or_default();
+        if let Some(last) = self.name.filter(|last| of(last.name) == of(name)) {
+            return last.kind;
+        }
+        let kind = tell(of(name));
+        self.name = Some(Named { name, kind });
+        kind
     }
 
     /// Notes that the last value of a name was found, if all others that begin in it end with it.
@@ -190,12 +219,26 @@ impl Context {
         let longest = words.iter().map(String::len).max().unwrap_or_default();
         // A word may have begun before what was not seen yet.
         let from = start.max(self.to.saturating_sub(longest.saturating_sub(1)));
-        let stretch = bytes.get(from..end).unwrap_or_default();
-        let last = |word: &String| {
-            let at = from + check::last(stretch, word.as_bytes())?;
-            Some((at, at + word.len()))
+        let last = |end: usize| {
+            let stretch = bytes.get(from..end).unwrap_or_default();
+            let last = |word: &String| {
+                let at = from + check::last(stretch, word.as_bytes())?;
+                Some((at, at + word.len()))
+            };
+            words.iter().filter_map(last).max()
         };
-        self.found = words.iter().filter_map(last).max();
+        // Who has asked for many stretches in a row will ask for more.
+        let far = end.saturating_add(self.to - self.from).min(bytes.len()).min(end + AHEAD);
+        if far > end && end >= self.near {
+            match last(far) {
+                None => {
+                    self.to = far;
+                    return false;
+                }
+                Some((_, behind)) => self.near = behind,
+            }
+        }
+        self.found = last(end);
         if self.found.is_none() {
             self.to = end;
         }
