@@ -69,6 +69,13 @@ pub(crate) struct Value {
     pub(crate) scheme: bool,
 }
 
+impl Value {
+    /// Whether it ends before white space or a delimiter, wherever it begins.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.quote.is_none() && self.operator != Operator::Element
+    }
+}
+
 /// How much of a name is looked at before its keyword, in bytes.
 const NAME: usize = 64;
 /// How far behind a keyword the end of the name is looked for, in bytes.

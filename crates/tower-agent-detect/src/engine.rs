@@ -262,14 +262,17 @@ impl Engine {
                 continue;
             }
             let open = Open { target, start: seen.start, end: seen.end };
-            if matches!(target, Target::Key(_)) {
-                let value =
-                    value.get_or_insert_with(|| assign::value_after(text, seen.start, seen.end));
-                if *value == Err(Verdict::Nothing) {
-                    continue;
-                }
-            }
-            settled = settled.min(self.visit(text, open, scan));
+            let Target::Key(rule) = target else {
+                settled = settled.min(self.visit(text, open, scan));
+                continue;
+            };
+            let value =
+                value.get_or_insert_with(|| assign::value_after(text, seen.start, seen.end));
+            let verdict = match value {
+                Ok(value) => self.key(text, rule, (value, seen.start), &mut scan.trails),
+                Err(verdict) => *verdict,
+            };
+            settled = settled.min(self.keep(text, open, (verdict, rule), scan));
         }
         settled
     }
@@ -282,13 +285,28 @@ impl Engine {
                 let border = if scan.inside { AfterMask::Unknown } else { AfterMask::Border };
                 (self.token(text, rule, (start, border), &mut scan.trails), rule)
             }
-            Target::Key(rule) => (self.key(text, rule, (start, end), &mut scan.trails), rule),
+            Target::Key(rule) => match assign::value_after(text, start, end) {
+                Ok(value) => (self.key(text, rule, (&value, start), &mut scan.trails), rule),
+                Err(verdict) => (verdict, rule),
+            },
             Target::Name(name) => self.name(text, name, (start, end), &mut scan.trails),
             Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
             Target::KeyRest(rule) => (key_block::rest(text, start), rule),
             Target::Wallet(rule) => (pii::wallet(text, start), rule),
             Target::Touching => return self.touch(text, start, scan),
         };
+        self.keep(text, open, (verdict, rule), scan)
+    }
+
+    /// Keeps what comes of a place.
+    #[inline]
+    fn keep(
+        &self,
+        text: &Text<'_>,
+        open: Open,
+        (verdict, rule): (Verdict, u32),
+        scan: &mut Scan,
+    ) -> usize {
         match verdict {
             Verdict::Nothing => return text.len(),
             Verdict::Undecided(begins) => {
@@ -299,7 +317,7 @@ impl Engine {
             Verdict::Found(_, end) if end > text.len() => {}
             Verdict::Found(start, end) => {
                 scan.hits.push(Hit { rule, start, end });
-                if matches!(target, Target::KeyBlock(_) | Target::KeyRest(_))
+                if matches!(open.target, Target::KeyBlock(_) | Target::KeyRest(_))
                     && end - start >= key_block::MOST
                 {
                     let rest = Open { target: Target::KeyRest(rule), start: end, end };

@@ -15,7 +15,8 @@ use crate::{
     trail::Trails,
 };
 use case::Case;
-use name::{Kind, PASSWORD};
+pub(crate) use name::Kind;
+use name::PASSWORD;
 pub(crate) use structured::{Holds, Part, holds, is_plain, part, singular};
 use value::{Shape, is_code, is_none, is_prose, is_telling_name};
 
@@ -60,7 +61,7 @@ pub(crate) fn generic(
         Ok(value) => match trails.seen().judged(text, &value) {
             Some(judged) => judged,
             None => {
-                let judged = of_value(text, &value, trails.runs());
+                let judged = of_value(text, &value, trails);
                 trails.seen().judge(text, value, judged);
                 judged
             }
@@ -69,10 +70,14 @@ pub(crate) fn generic(
     }
 }
 
-fn of_value(text: &Text<'_>, value: &Value, runs: &mut Runs) -> (Verdict, &'static str) {
+fn of_value(text: &Text<'_>, value: &Value, trails: &mut Trails) -> (Verdict, &'static str) {
     let name = text.bytes().get(value.name.0..value.name.1).unwrap_or_default();
-    let Some(kind) = name::kind(name) else { return (Verdict::Nothing, PASSWORD) };
-    let verdict = match judge(text, value, (name, kind), runs) {
+    let kind = trails.seen().kind(text.bytes(), value.name, name::kind);
+    let Some(kind) = kind else { return (Verdict::Nothing, PASSWORD) };
+    if trails.seen().swallows(value, kind.rule) {
+        return (Verdict::Nothing, kind.rule);
+    }
+    let verdict = match judge(text, value, (name, kind), trails.runs()) {
         Ok(Some(end)) if end <= text.len() => Verdict::Found(value.start, end),
         // It would reach into what was masked.
         Ok(Some(_)) => Verdict::Nothing,
@@ -106,6 +111,11 @@ fn judge(
         return Ok(None);
     }
     Ok(Some(if goes_on(bytes) { value_end(text, value, MAX, runs)? } else { end }))
+}
+
+/// Whether a value of this length without quotes ends where any other one does that begins within it.
+pub(crate) const fn is_whole(length: usize) -> bool {
+    length < MAX - CHARACTER
 }
 
 /// Whether more may follow what is judged of a value.

@@ -1,5 +1,8 @@
 //! How far stretches of one kind of bytes go, so that none is read again at each word that stands in it.
 
+/// How far behind the end of what was seen of a stretch one may ask for it and still hear of the whole, in bytes.
+const NEAR: usize = 16;
+
 /// A set of bytes, a bit for each.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Class([u64; 4]);
@@ -81,6 +84,19 @@ impl FromIterator<u8> for Class {
     }
 }
 
+impl Run {
+    /// Sees how far it goes, up to a place.
+    fn follow(&mut self, bytes: &[u8], limit: usize) {
+        if self.closed || self.end >= limit {
+            return;
+        }
+        let rest = bytes.get(self.end..limit).unwrap_or_default();
+        let more = rest.iter().position(|byte| !self.class.has(*byte));
+        self.end += more.unwrap_or(rest.len());
+        self.closed = more.is_some();
+    }
+}
+
 impl Runs {
     /// Where the bytes of a class that begin at a place end; `limit`, if they go on there.
     pub(crate) fn end(&mut self, bytes: &[u8], class: &Class, at: usize, limit: usize) -> usize {
@@ -91,15 +107,13 @@ impl Runs {
             self.next
         });
         let Some(run) = self.runs.get_mut(place) else { return at };
+        if known.is_some() && at > run.end && at - run.end <= NEAR {
+            run.follow(bytes, at);
+        }
         if known.is_none() || !(run.from..=run.end).contains(&at) {
             *run = Run { class: *class, from: at, end: at, closed: false };
         }
-        if !run.closed && run.end < limit {
-            let rest = bytes.get(run.end..limit).unwrap_or_default();
-            let more = rest.iter().position(|byte| !class.has(*byte));
-            run.end += more.unwrap_or(rest.len());
-            run.closed = more.is_some();
-        }
+        run.follow(bytes, limit);
         run.end.min(limit).max(at)
     }
 

@@ -1,8 +1,8 @@
 //! What was seen of the text at earlier words, so that it is not looked at again for each word that stands near it.
 
 use crate::{
-    assign::Value,
-    check,
+    assign::{Operator, Value},
+    check, judge,
     text::{End, Text, Verdict},
 };
 
@@ -15,6 +15,8 @@ pub(crate) struct Seen {
     values: Vec<Found>,
     next_value: usize,
     judged: Option<Judged>,
+    swallowing: Option<Judged>,
+    name: Option<Named>,
     counts: Option<Box<Counts>>,
 }
 
@@ -29,6 +31,9 @@ struct Counts {
     counts: [u32; 256],
 }
 
+/// How much more than asked for is looked at for the words of a context, at most, in bytes.
+const AHEAD: usize = 512;
+
 /// The bytes of shorter stretches are counted anew.
 const LONG: usize = 256;
 
@@ -42,6 +47,8 @@ struct Context {
     to: usize,
     /// One stands here.
     found: Option<(usize, usize)>,
+    /// One stands before this place that is not the one.
+    near: usize,
 }
 
 /// What was said of the value of a name, when so much of the text was known.
@@ -50,6 +57,13 @@ struct Judged {
     value: Value,
     text: (usize, End),
     verdict: (Verdict, &'static str),
+}
+
+/// What the last name is the name of.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    name: (usize, usize),
+    kind: Option<judge::Kind>,
 }
 
 /// The last value of a rule.
@@ -76,7 +90,7 @@ impl Seen {
         });
         let Some(context) = self.contexts.get_mut(place) else { return false };
         if known.is_none() || !(context.from..=context.to).contains(&start) {
-            *context = Context { rule, from: start, to: start, found: None };
+            *context = Context { rule, from: start, to: start, ..Context::default() };
         }
         context.has(bytes, (start, end), words)
     }
@@ -120,6 +134,48 @@ impl Seen {
         verdict: (Verdict, &'static str),
     ) {
         self.judged = Some(Judged { value, text: (text.len(), text.end()), verdict });
+    }
+
+    /// What a name is the name of, which is told once where the same one follows itself.
+    pub(crate) fn kind(
+        &mut self,
+        bytes: &[u8],
+        name: (usize, usize),
+        tell: fn(&[u8]) -> Option<judge::Kind>,
+    ) -> Option<judge::Kind> {
+        let of = |(start, end): (usize, usize)| bytes.get(start..end).unwrap_or_default();
+        if let Some(last) = self.name.filter(|last| of(last.name) == of(name)) {
+            return last.kind;
+        }
+        let kind = tell(of(name));
+        self.name = Some(Named { name, kind });
+        kind
+    }
+
+    /// Notes that the last value of a name was found, if all others that begin in it end with it.
+    pub(crate) fn keep_judged(&mut self) {
+        let swallows = |judged: &Judged| match judged.verdict.0 {
+            Verdict::Found(start, end) => {
+                judged.value.is_bare()
+                    && judged.value.operator != Operator::Is
+                    && judge::is_whole(end - start)
+            }
+            _ => false,
+        };
+        self.swallowing = self.judged.filter(swallows).or(self.swallowing);
+    }
+
+    /// Whether the value of a name changes nothing: it stands in one that the same rule has found, and ends with it.
+    pub(crate) fn swallows(&self, value: &Value, rule: &str) -> bool {
+        self.swallowing.is_some_and(|Judged { verdict, .. }| match verdict {
+            (Verdict::Found(start, end), known) => {
+                value.is_bare()
+                    && (start..end).contains(&value.operator_at)
+                    && value.start < end
+                    && known == rule
+            }
+            _ => false,
+        })
     }
 
     /// The entropy of a stretch of the text.
@@ -176,12 +232,26 @@ impl Context {
             // One that begins between the two was not looked for.
             self.from = start;
         }
-        let stretch = bytes.get(from..end).unwrap_or_default();
-        let last = |word: &String| {
-            let at = from + check::last(stretch, word.as_bytes())?;
-            Some((at, at + word.len()))
+        let last = |end: usize| {
+            let stretch = bytes.get(from..end).unwrap_or_default();
+            let last = |word: &String| {
+                let at = from + check::last(stretch, word.as_bytes())?;
+                Some((at, at + word.len()))
+            };
+            words.iter().filter_map(last).max()
         };
-        self.found = words.iter().filter_map(last).max();
+        // Who has asked for many stretches in a row will ask for more.
+        let far = end.saturating_add(self.to - self.from).min(bytes.len()).min(end + AHEAD);
+        if far > end && end >= self.near {
+            match last(far) {
+                None => {
+                    self.to = far;
+                    return false;
+                }
+                Some((_, behind)) => self.near = behind,
+            }
+        }
+        self.found = last(end);
         if self.found.is_none() {
             self.to = end;
         }

@@ -10,7 +10,7 @@ use crate::{runs::Runs, seen::Seen};
 /// How far apart the places are at which states are kept, in bytes.
 const STEP: usize = 64;
 /// Shorter searches leave nothing behind, in bytes.
-const SHORT: usize = 128;
+const SHORT: usize = 16;
 
 /// So many parts of rules have a trail.
 const MOST: usize = 16;
@@ -35,9 +35,10 @@ struct Notes {
 #[derive(Debug, Default)]
 pub(crate) struct Trail {
     part: Option<Part>,
-    /// Where it began, and the first place of which the state is kept.
+    /// Where it began, the place of the first state that is kept, and the first one in which the search was.
     from: usize,
     first: usize,
+    known: usize,
     states: Vec<StateID>,
     /// How it came out, as far as it went.
     reached: Reached,
@@ -123,20 +124,29 @@ impl Trail {
     pub(crate) fn meet(&mut self, from: usize, here: Reached) -> Reached {
         let kept = here.at.checked_sub(self.first).map_or(usize::MAX, |behind| behind / STEP);
         // What began later may have gone further than this one may.
-        if from >= self.from && self.states.get(kept) == Some(&here.state) {
+        if from >= self.from && here.at >= self.known && self.states.get(kept) == Some(&here.state)
+        {
             // The two have not been one before.
-            self.states.drain(..kept);
-            (self.from, self.first) = (from, here.at);
+            (self.from, self.known) = (from, here.at);
+            self.forget(kept);
             let later = self.reached.found.filter(|found| *found >= here.at);
             return Reached { found: later.or(here.found), ..self.reached };
         }
         if from != self.from || kept != self.states.len() {
             self.states.clear();
-            (self.from, self.first) = (from, here.at);
+            (self.from, self.first, self.known) = (from, here.at, here.at);
         }
         self.states.push(here.state);
         self.reached = here;
         here
+    }
+
+    /// Forgets the states before one of them, once they are most.
+    fn forget(&mut self, kept: usize) {
+        if kept > self.states.len() / 2 {
+            self.states.drain(..kept);
+            self.first = self.known;
+        }
     }
 
     /// Notes how far a search came that left marks.

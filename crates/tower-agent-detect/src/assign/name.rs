@@ -11,9 +11,36 @@ const fn is_name(byte: u8) -> bool {
     is_word(byte) || matches!(byte, b'-' | b'.')
 }
 
+/// Whether nothing but a name stands here for more than a gap, as in rows of words with signs between them.
+#[inline]
+fn is_long(text: &Text<'_>, end: usize) -> bool {
+    let ahead = text.bytes().get(end..=end.saturating_add(GAP)).unwrap_or_default();
+    let is_name = |byte: &u8| IS_NAME.get(usize::from(*byte)).is_some_and(|it| *it);
+    // Most names end soon, which a few bytes tell.
+    ahead.last().is_some_and(is_name)
+        && ahead.iter().step_by(GAP / 5).all(is_name)
+        && ahead.iter().fold(true, |all, byte| all & is_name(byte))
+}
+
+const IS_NAME: [bool; 256] = {
+    let mut such = [false; 256];
+    let mut byte = 0;
+    let mut rest = such.as_mut_slice();
+    while let [first, others @ ..] = rest {
+        *first = is_name(byte);
+        byte = byte.wrapping_add(1);
+        rest = others;
+    }
+    such
+};
+
 /// Where a name of one word ends. Nothing if it goes on for more than a gap.
 #[inline]
 pub(super) fn name_end(text: &Text<'_>, end: usize) -> Result<usize, Stop> {
+    if is_long(text, end) { Err(Stop::Nothing) } else { one_word(text, end) }
+}
+
+fn one_word(text: &Text<'_>, end: usize) -> Result<usize, Stop> {
     for at in end..end.saturating_add(GAP) {
         match text.byte(at)? {
             Some(b'-') if text.byte(at.saturating_add(1))? == Some(b'>') => return Ok(at),
@@ -27,6 +54,10 @@ pub(super) fn name_end(text: &Text<'_>, end: usize) -> Result<usize, Stop> {
 /// Where a name of several words ends. That of a flag or a tag has one word.
 #[inline]
 pub(super) fn words_end(text: &Text<'_>, start: usize, end: usize) -> Result<usize, Stop> {
+    if is_long(text, end) { Err(Stop::Nothing) } else { several_words(text, start, end) }
+}
+
+fn several_words(text: &Text<'_>, start: usize, end: usize) -> Result<usize, Stop> {
     let mut last = end;
     let mut several = false;
     for at in end..end.saturating_add(GAP) {
@@ -97,4 +128,27 @@ pub(super) fn is_tag(text: &Text<'_>, name: usize) -> Result<bool, Stop> {
         at = at.saturating_sub(1);
     }
     Ok(text.before(at)? == Some(b'<'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::End;
+
+    proptest! {
+        #[test]
+        fn a_long_name_is_none_as_if_it_were_walked(
+            text in "[a-c_.-]{30,50}[> a=-]{0,2}[a-c_.-]{0,50}",
+            end in 0_usize..60,
+            last in prop_oneof![Just(End::More), Just(End::Final), Just(End::Masked)],
+        ) {
+            let text = Text::new(text.as_bytes(), false, last);
+            if is_long(&text, end) {
+                prop_assert_eq!(one_word(&text, end), Err(Stop::Nothing));
+                prop_assert_eq!(several_words(&text, end, end), Err(Stop::Nothing));
+            }
+        }
+    }
 }

@@ -103,6 +103,10 @@ fn answered<T>(result: Result<T, Stop>) -> Result<Result<T, ()>, Stop> {
 
 /// The quote behind a type and an equals sign, as in `: &str = "..."`.
 fn behind_type(text: &Text<'_>, at: usize) -> Result<Option<usize>, Stop> {
+    let known = text.bytes().get(at..at.saturating_add(TYPE));
+    if known.is_some_and(|known| memchr::memchr(b'=', known).is_none()) {
+        return Ok(None);
+    }
     let mut blank = false;
     for at in at..at.saturating_add(TYPE) {
         match text.byte(at)? {

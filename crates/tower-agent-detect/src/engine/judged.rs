@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::{
-    assign::{self, Value},
+    assign::Value,
     check, judge,
     rule::{Border, Rule},
     text::{Stop, Text, Verdict, is_word},
@@ -33,12 +33,13 @@ impl Engine {
             return Verdict::Nothing;
         }
         // Where much stands before a keyword, what follows it is often less.
-        if matcher.has_before() && matcher.end(text, start, (trails, index)) == Err(Stop::Nothing) {
+        let end = matcher.has_before().then(|| matcher.end(text, start, (trails, index)));
+        if end == Some(Err(Stop::Nothing)) {
             return Verdict::Nothing;
         }
         let Some(begin) = matcher.begin(text, start) else { return Verdict::Nothing };
         let hold = if matcher.is_grouped() { start + matcher.secret_from() } else { begin };
-        match token(text, of, (begin, start, after_mask), (trails, index)) {
+        match token(text, of, (begin, start, after_mask), end, (trails, index)) {
             Ok((start, end)) => {
                 if self.allow.is_empty() {
                     trails.seen().value(index, start, end);
@@ -54,16 +55,12 @@ impl Engine {
         &self,
         text: &Text<'_>,
         rule: u32,
-        (start, end): (usize, usize),
+        (value, keyword): (&Value, usize),
         trails: &mut Trails,
     ) -> Verdict {
         let trails = (trails, rule);
         let Some(rule) = self.rule(rule) else { return Verdict::Nothing };
-        let value = match assign::value_after(text, start, end) {
-            Ok(value) => value,
-            Err(verdict) => return verdict,
-        };
-        let found = key(text, rule, (&value, start), trails);
+        let found = key(text, rule, (value, keyword), trails);
         found.map_or_else(
             |stop| Verdict::stopped(stop, value.start),
             |(start, end)| Verdict::Found(start, end),
@@ -83,7 +80,12 @@ impl Engine {
             return (verdict, 0);
         }
         match (self.built_in.get(id), verdict) {
-            (Some(rule), _) => (verdict, *rule),
+            (Some(rule), _) => {
+                if self.allow.is_empty() {
+                    trails.seen().keep_judged();
+                }
+                (verdict, *rule)
+            }
             // Which rule it is may be undecided, too.
             (None, Verdict::Undecided(_)) => (verdict, 0),
             (None, _) => (Verdict::Nothing, 0),
@@ -95,6 +97,7 @@ fn token(
     text: &Text<'_>,
     rule: &Rule,
     (begin, keyword, after_mask): (usize, usize, AfterMask),
+    end: Option<Result<usize, Stop>>,
     (trails, index): (&mut Trails, u32),
 ) -> Result<(usize, usize), Stop> {
     let border = rule.spec.border;
@@ -111,7 +114,7 @@ fn token(
     if !context.is_empty() && !check::context(text, begin, (index, context), trails.seen()) {
         return Err(Stop::Nothing);
     }
-    let end = rule.matcher().end(text, keyword, (trails, index))?;
+    let end = end.unwrap_or_else(|| rule.matcher().end(text, keyword, (trails, index)))?;
     // A part of what the rule has found already, up to the same end, changes nothing.
     if rule.matcher().ends_secret() && trails.seen().covers(index, begin, end) {
         return Err(Stop::Nothing);
@@ -133,6 +136,14 @@ fn key(
     (value, keyword): (&Value, usize),
     (trails, index): (&mut Trails, u32),
 ) -> Result<(usize, usize), Stop> {
+    if rule.matcher().misses_sign(text, value.start, trails) {
+        return Err(Stop::Nothing);
+    }
+    let end = rule.matcher().end(text, value.start, (trails, index));
+    // Most values are of another form, whatever the name says.
+    if end == Err(Stop::Nothing) {
+        return Err(Stop::Nothing);
+    }
     let from = value.name.0.max(keyword.saturating_sub(32));
     let name = text.bytes().get(from..value.start).unwrap_or_default();
     let has = |word: &String| check::contains(name, word.as_bytes());
@@ -147,10 +158,7 @@ fn key(
     if check::is_fingerprint(text.bytes().get(from..value.operator_at).unwrap_or_default()) {
         return Err(Stop::Nothing);
     }
-    if rule.matcher().misses_sign(text, value.start, trails) {
-        return Err(Stop::Nothing);
-    }
-    let end = rule.matcher().end(text, value.start, (trails, index))?;
+    let end = end?;
     // What goes on is something else, such as a longer run of Base64.
     if text.byte(end)?.is_some_and(|next| is_word(next) || matches!(next, b'+' | b'=')) {
         return Err(Stop::Nothing);

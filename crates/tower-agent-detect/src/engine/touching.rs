@@ -6,13 +6,18 @@
 
 use super::{Engine, Hit, Open, Scan, Target, judged::AfterMask};
 use crate::{
+    runs::Class,
     text::{Stop, Text, Verdict, is_word},
     trail::Trails,
 };
 
 /// Words that tokens begin with, sorted, and their places in the list of targets.
 #[derive(Debug)]
-pub(super) struct Beginnings(Vec<(Box<[u8]>, usize)>);
+pub(super) struct Beginnings {
+    words: Vec<(Box<[u8]>, usize)>,
+    /// What any of them begins with.
+    first: Class,
+}
 
 /// What a text begins with.
 struct Begun {
@@ -25,16 +30,21 @@ struct Begun {
 impl Beginnings {
     /// Words in lower case.
     pub(super) fn new<'a>(words: impl Iterator<Item = (&'a str, usize)>) -> Self {
-        let mut words: Vec<_> =
+        let mut words: Vec<(Box<[u8]>, usize)> =
             words.map(|(word, place)| (word.as_bytes().into(), place)).collect();
         words.sort_unstable();
-        Self(words)
+        let first = words.iter().filter_map(|(word, _)| word.first().copied()).collect();
+        Self { words, first }
     }
 
     /// The words that a text begins with, in any case.
     fn of(&self, text: &Text<'_>) -> Begun {
-        let mut rest = self.0.as_slice();
         let mut begun = Begun { words: Vec::new(), undecided: false };
+        let first = text.bytes().first().map(u8::to_ascii_lowercase);
+        if first.is_some_and(|first| !self.first.has(first)) {
+            return begun;
+        }
+        let mut rest = self.words.as_slice();
         let mut at = 0;
         while !rest.is_empty() {
             let ended = rest.iter().take_while(|(word, _)| word.len() == at).count();

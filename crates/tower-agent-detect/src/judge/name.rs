@@ -4,7 +4,7 @@ use super::words::{CHANCE, KEYS, OTHER, TAILS, TOKENS, ends_with, lists};
 
 /// How much a name says by itself.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) enum Strength {
+pub(crate) enum Strength {
     /// The value must look like a key.
     Weak,
     /// So it must in code and prose, but not in data.
@@ -15,7 +15,7 @@ pub(super) enum Strength {
 
 /// What a name is the name of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Kind {
+pub(crate) struct Kind {
     pub(super) strength: Strength,
     /// The id of the rule.
     pub(super) rule: &'static str,

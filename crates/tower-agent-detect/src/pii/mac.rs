@@ -140,6 +140,10 @@ impl Address {
         width: usize,
         count: usize,
     ) -> Result<Option<Self>, Unknown> {
+        // Of a long row, only the first pair is read on from.
+        if back(text, start) == separator && continues(text, start, separator) {
+            return Ok(None);
+        }
         let step = width.saturating_add(1);
         let len = step.saturating_mul(count).saturating_sub(1);
         let mut address = Self {
