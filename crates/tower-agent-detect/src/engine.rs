@@ -135,30 +135,40 @@ impl Engine {
     /// Looks at what has come since the last time, and at what was undecided.
     ///
     /// Gives how far the text is settled: whatever follows, nothing that begins before that place will still be found.
-    #[inline]
     pub(crate) fn advance(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
-        if text.end() != End::More {
-            scan.catch_up();
-            return self.look(text, scan);
+        if text.end() == End::More {
+            return self.go_on(text, scan);
         }
-        let bytes = text.bytes();
-        let from = scan.words_from;
+        scan.catch_up();
+        self.look(text, scan)
+    }
+
+    /// Does the same for a text that goes on.
+    #[inline(always)]
+    pub(crate) fn go_on(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let (bytes, from) = (text.bytes(), scan.words_from);
         if text.len() - from > News::MOST {
-            scan.catch_up();
-            scan.held.look_back(bytes, &self.filter);
-            let held = self.tail.hold(bytes, &mut scan.held, self.personal.kinds);
-            return held.min(self.look(text, scan));
+            return self.look_back(text, scan);
         }
         let base64 = scan.held.base64();
-        let mut news = scan.held.take(bytes, from, &self.filter, scan.base64.floor);
-        let held = self.tail.hold(bytes, &mut scan.held, self.personal.kinds);
+        let news = scan.held.take(bytes, from, &self.filter, scan.base64.floor);
         if scan.is_calm && news.is_quiet() {
             scan.words_from = text.len();
-            return held;
+            if self.tail.is_nothing(bytes, &scan.held) {
+                return text.len();
+            }
+            return self.tail.hold(bytes, &mut scan.held, self.personal.kinds);
         }
-        scan.catch_up_with(base64);
-        news.base64 |= !scan.base64.is_at(base64);
-        held.min(self.glance(text, scan, news))
+        self.glance(text, scan, (news, base64))
+    }
+
+    /// Looks at more than can be looked at byte by byte.
+    #[inline(never)]
+    fn look_back(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        scan.catch_up();
+        scan.held.look_back(text.bytes(), &self.filter);
+        let held = self.tail.hold(text.bytes(), &mut scan.held, self.personal.kinds);
+        held.min(self.look(text, scan))
     }
 
     /// Looks at all that there is.
@@ -179,16 +189,25 @@ impl Engine {
         settled.min(self.rest(text, scan))
     }
 
-    /// Does the same where a few bytes have come of which more is known.
+    /// Does the same where a few bytes have come of which more is known. `base64`: where the last Base64 before them began.
     #[inline(never)]
-    fn glance(&self, text: &Text<'_>, scan: &mut Scan, news: News) -> usize {
+    fn glance(&self, text: &Text<'_>, scan: &mut Scan, (mut news, base64): (News, usize)) -> usize {
+        scan.catch_up_with(base64);
+        news.base64 |= !scan.base64.is_at(base64);
         let from = std::mem::replace(&mut scan.words_from, text.len());
-        let mut settled = self.look_again(text, scan, from);
-        self.filter.ends(text.bytes(), from, news.ends, &mut |seen| {
+        let mut settled = self.tail.hold(text.bytes(), &mut scan.held, self.personal.kinds);
+        if !scan.is_calm {
+            settled = settled.min(self.look_again(text, scan, from));
+        }
+        let mut hit = |seen| {
             let (begins, numbers_from) = self.seen(text, seen, scan);
             settled = settled.min(begins);
             numbers_from
-        });
+        };
+        self.filter.words(text.bytes(), news.ends, &mut hit);
+        if news.numbers {
+            self.filter.numbers(text.bytes(), from, &mut hit);
+        }
         if news.has_at_sign() || !scan.personal.are_signs_at(from) {
             settled = settled.min(self.at_signs(text, scan));
         } else {
