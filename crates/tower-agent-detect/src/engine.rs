@@ -3,6 +3,7 @@
 mod build;
 mod judged;
 mod personal;
+mod scan;
 mod touching;
 mod wrapped;
 
@@ -135,30 +136,40 @@ impl Engine {
     /// Looks at what has come since the last time, and at what was undecided.
     ///
     /// Gives how far the text is settled: whatever follows, nothing that begins before that place will still be found.
-    #[inline]
     pub(crate) fn advance(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
-        if text.end() != End::More {
-            scan.catch_up();
-            return self.look(text, scan);
+        if text.end() == End::More {
+            return self.go_on(text, scan);
         }
-        let bytes = text.bytes();
-        let from = scan.words_from;
+        scan.catch_up();
+        self.look(text, scan)
+    }
+
+    /// Does the same for a text that goes on.
+    #[inline(always)]
+    pub(crate) fn go_on(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        let (bytes, from) = (text.bytes(), scan.words_from);
         if text.len() - from > News::MOST {
-            scan.catch_up();
-            scan.held.look_back(bytes, &self.filter);
-            let held = self.tail.hold(bytes, &mut scan.held, self.personal.kinds);
-            return held.min(self.look(text, scan));
+            return self.look_back(text, scan);
         }
         let base64 = scan.held.base64();
-        let mut news = scan.held.take(bytes, from, &self.filter, scan.base64.floor);
-        let held = self.tail.hold(bytes, &mut scan.held, self.personal.kinds);
+        let news = scan.held.take(bytes, from, &self.filter, scan.base64.floor);
         if scan.is_calm && news.is_quiet() {
             scan.words_from = text.len();
-            return held;
+            if self.tail.is_nothing(bytes, &scan.held) {
+                return text.len();
+            }
+            return self.tail.hold(bytes, &mut scan.held, self.personal.kinds);
         }
-        scan.catch_up_with(base64);
-        news.base64 |= !scan.base64.is_at(base64);
-        held.min(self.glance(text, scan, news))
+        self.glance(text, scan, (news, base64))
+    }
+
+    /// Looks at more than can be looked at byte by byte.
+    #[inline(never)]
+    fn look_back(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
+        scan.catch_up();
+        scan.held.look_back(text.bytes(), &self.filter);
+        let held = self.tail.hold(text.bytes(), &mut scan.held, self.personal.kinds);
+        held.min(self.look(text, scan))
     }
 
     /// Looks at all that there is.
@@ -179,16 +190,25 @@ impl Engine {
         settled.min(self.rest(text, scan))
     }
 
-    /// Does the same where a few bytes have come of which more is known.
+    /// Does the same where a few bytes have come of which more is known. `base64`: where the last Base64 before them began.
     #[inline(never)]
-    fn glance(&self, text: &Text<'_>, scan: &mut Scan, news: News) -> usize {
+    fn glance(&self, text: &Text<'_>, scan: &mut Scan, (mut news, base64): (News, usize)) -> usize {
+        scan.catch_up_with(base64);
+        news.base64 |= !scan.base64.is_at(base64);
         let from = std::mem::replace(&mut scan.words_from, text.len());
-        let mut settled = self.look_again(text, scan, from);
-        self.filter.ends(text.bytes(), from, news.ends, &mut |seen| {
+        let mut settled = self.tail.hold(text.bytes(), &mut scan.held, self.personal.kinds);
+        if !scan.is_calm {
+            settled = settled.min(self.look_again(text, scan, from));
+        }
+        let mut hit = |seen| {
             let (begins, numbers_from) = self.seen(text, seen, scan);
             settled = settled.min(begins);
             numbers_from
-        });
+        };
+        self.filter.words(text.bytes(), news.ends, &mut hit);
+        if news.numbers {
+            self.filter.numbers(text.bytes(), from, &mut hit);
+        }
         if news.has_at_sign() || !scan.personal.are_signs_at(from) {
             settled = settled.min(self.at_signs(text, scan));
         } else {
@@ -354,71 +374,5 @@ impl Target {
     /// Whether the word itself is what would be masked.
     const fn begins_secret(&self) -> bool {
         matches!(self, Self::Token(_) | Self::KeyBlock(_) | Self::Wallet(_))
-    }
-}
-
-impl Scan {
-    /// Notes whether nothing that has been looked at is to be looked at again.
-    fn calm_down(&mut self) {
-        let from = self.words_from;
-        self.is_calm = self.open.is_empty()
-            && self.percent.is_at(from)
-            && self.personal.is_at(from)
-            && self.base64.is_at(self.held.base64());
-    }
-
-    /// As long as it is calm, only words have gone on.
-    pub(crate) fn catch_up(&mut self) {
-        self.catch_up_with(self.held.base64());
-    }
-
-    /// The same, with the place where the last Base64 began.
-    fn catch_up_with(&mut self, base64: usize) {
-        if self.is_calm {
-            self.percent.from = self.words_from;
-            self.personal.pass(self.words_from);
-            self.base64.from = self.base64.from.max(base64);
-        }
-    }
-
-    /// Whether a number is held until it ends.
-    pub(crate) const fn is_number_open(&self) -> bool {
-        self.personal.is_number_open()
-    }
-
-    /// Forgets the front of the text.
-    pub(crate) fn shift(&mut self, by: usize) {
-        for place in [
-            &mut self.words_from,
-            &mut self.percent.from,
-            &mut self.percent.floor,
-            &mut self.base64.from,
-            &mut self.base64.floor,
-        ] {
-            *place = place.saturating_sub(by);
-        }
-        self.personal.shift(by);
-        self.held.shift(by);
-        self.trails.clear();
-        self.touched.clear();
-        for open in &mut self.open {
-            open.start = open.start.saturating_sub(by);
-            open.end = open.end.saturating_sub(by);
-        }
-        for hit in &mut self.hits {
-            hit.start = hit.start.saturating_sub(by);
-            hit.end = hit.end.saturating_sub(by);
-        }
-    }
-
-    /// The first place that a later search may still look at.
-    pub(crate) fn needs(&self) -> usize {
-        let open = self.open.iter().map(|open| open.start);
-        let from = [self.words_from, self.percent.from, self.base64.from];
-        open.chain(from)
-            .chain(self.personal.needs())
-            .min()
-            .unwrap_or_default()
-            .saturating_sub(Text::BEHIND)
     }
 }

@@ -3,6 +3,7 @@
 mod anchors;
 mod buckets;
 mod class;
+mod endings;
 mod ends;
 mod long;
 mod numbers;
@@ -11,13 +12,18 @@ mod weights;
 
 pub(crate) use self::anchors::Around;
 pub(crate) use self::class::{Classes, bit as class_of};
+pub(crate) use self::endings::Endings;
 
 use anchors::Anchors;
 use class::Window;
 use ends::Ends;
+use numbers::Begins;
 
 /// Growth of a text up to which the ends of words are looked at one by one.
 const SHORT: usize = 48;
+
+/// Growth of a text from which on it takes less to pass over its numbers than to look at each.
+const SWEPT: usize = 40;
 
 /// A search for many words at once, in either case, and for places where numbers begin.
 ///
@@ -42,6 +48,10 @@ pub(crate) struct Carry {
 /// The class of a byte, where it stands in the window that ends with the byte.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastOfThree(Window);
+
+/// What may end with a byte.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Met(ends::Marks);
 
 /// A place that was found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Ord, PartialOrd)]
@@ -119,30 +129,43 @@ impl Filter {
         }
     }
 
-    /// Whether anything may end with the next byte of a text, which is of this class. If not, no search has to look at it.
+    /// What may end with the next byte of a text, which is of this class. If nothing, no search has to look at it.
     #[inline]
-    pub(crate) fn next(&self, carry: &mut Carry, class: LastOfThree) -> bool {
+    pub(crate) fn next(&self, carry: &mut Carry, class: LastOfThree) -> Met {
         carry.window = carry.window >> 5 | class.0;
         let before = std::mem::replace(&mut carry.marks, self.ends.marks(carry.window));
-        ends::meet(before, carry.marks) != 0
+        Met(ends::meet(before, carry.marks))
     }
 
-    /// Reports what ends with some bytes of a text, from a place on: a bit for each, the lowest one for the first.
-    pub(crate) fn ends(
+    /// Reports the words that end with some of the last bytes of a text: a bit for each, the lowest one for the very last.
+    pub(crate) fn words(
         &self,
         text: &[u8],
-        from: usize,
         mut ends: u64,
         hit: &mut dyn FnMut(Occurrence) -> usize,
     ) {
+        while let Some(first) = ends.checked_ilog2() {
+            let end = text.len() - first as usize;
+            self.ends.each(text.get(..end).unwrap_or(&[]), |it| _ = hit(it));
+            ends ^= 1 << first;
+        }
+    }
+
+    /// Reports the numbers that end with the bytes of a text from a place on.
+    pub(crate) fn numbers(
+        &self,
+        text: &[u8],
+        from: usize,
+        hit: &mut dyn FnMut(Occurrence) -> usize,
+    ) {
         let mut search = Search { text, from, digits_from: 0, hex_from: 0, hit };
-        while ends != 0 {
-            let end = from + ends.trailing_zeros() as usize + 1;
-            self.ends.each(text.get(..end).unwrap_or(&[]), |it| _ = (search.hit)(it));
-            if let Some(start) = end.checked_sub(3).filter(|_| self.numbers) {
-                search.number(start);
-            }
-            ends &= ends - 1;
+        if text.len().saturating_sub(from) >= SWEPT {
+            sweep::sweep(&mut search);
+        } else {
+            numbers::begins(text, from.saturating_sub(2), |start, begins| match begins {
+                Begins::Digits => search.seen_digits(start),
+                Begins::Hex => search.seen_hex(start),
+            });
         }
     }
 
@@ -204,6 +227,23 @@ impl LastOfThree {
     }
 }
 
+impl Met {
+    #[inline]
+    pub(crate) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    #[inline]
+    pub(crate) const fn is_word(self) -> bool {
+        ends::word(self.0)
+    }
+
+    #[inline]
+    pub(crate) const fn is_number(self) -> bool {
+        ends::number(self.0)
+    }
+}
+
 impl<'a> Search<'a, '_> {
     #[inline]
     fn rest(&self, at: usize) -> &'a [u8] {
@@ -226,17 +266,30 @@ impl<'a> Search<'a, '_> {
 
     #[inline]
     fn digits(&mut self, start: usize) {
-        let end = start + 3;
-        if start >= self.digits_from && end > self.from && self.is(start, numbers::is_digits) {
-            self.digits_from = (self.hit)(Occurrence { kind: Kind::Digits, start, end });
+        if start + 3 > self.from && self.is(start, numbers::is_digits) {
+            self.seen_digits(start);
+        }
+    }
+
+    #[inline]
+    fn seen_digits(&mut self, start: usize) {
+        if start >= self.digits_from {
+            let seen = Occurrence { kind: Kind::Digits, start, end: start + 3 };
+            self.digits_from = (self.hit)(seen);
         }
     }
 
     #[inline]
     fn hex(&mut self, start: usize) {
-        let end = start + 3;
-        if start >= self.hex_from && end > self.from && self.is(start, numbers::is_hex) {
-            self.hex_from = (self.hit)(Occurrence { kind: Kind::Hex, start, end });
+        if start + 3 > self.from && self.is(start, numbers::is_hex) {
+            self.seen_hex(start);
+        }
+    }
+
+    #[inline]
+    fn seen_hex(&mut self, start: usize) {
+        if start >= self.hex_from {
+            self.hex_from = (self.hit)(Occurrence { kind: Kind::Hex, start, end: start + 3 });
         }
     }
 

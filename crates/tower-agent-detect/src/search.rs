@@ -65,14 +65,35 @@ impl Search {
 
     #[inline]
     fn segment(&mut self, engine: &Engine, bytes: &[u8], to: usize, end: End) -> usize {
-        let segment = self.segment;
-        let text = Text::new(bytes.get(segment..to).unwrap_or_default(), self.after_mask, end);
+        let segment = bytes.get(self.segment..to).unwrap_or_default();
+        let text = Text::new(segment, self.after_mask, end);
         let settled = engine.advance(&text, &mut self.scan);
+        self.take_hits();
+        self.segment + settled
+    }
+
+    /// Does the same as [`advance`](Self::advance) for a text that goes on, if this [can tell](Self::is_plain).
+    #[inline(always)]
+    pub(crate) fn go_on(&mut self, engine: &Engine, bytes: &[u8]) -> usize {
+        let segment = bytes.get(self.segment..).unwrap_or_default();
+        let text = Text::new(segment, self.after_mask, End::More);
+        (self.masks_from, self.masks_seen) = (bytes.len(), bytes.len());
+        let settled = engine.go_on(&text, &mut self.scan);
+        self.take_hits();
+        self.segment + settled
+    }
+
+    /// Whether nothing has come of a mask that may yet go on.
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.masks_from == self.masks_seen
+    }
+
+    #[inline]
+    fn take_hits(&mut self) {
         if !self.scan.hits.is_empty() {
-            let hits = self.scan.hits.drain(..);
-            self.hits.extend(hits.map(|hit| hit.moved(segment)));
+            let segment = self.segment;
+            self.hits.extend(self.scan.hits.drain(..).map(|hit| hit.moved(segment)));
         }
-        segment + settled
     }
 
     /// What only goes on with what is held.

@@ -42,6 +42,8 @@ pub struct StreamRedactor {
     /// Up to which length a text waits that grows by more of what is held.
     waits_to: usize,
     waits: Waits,
+    /// Whether all that has come was searched, and what is read is what was written.
+    is_plain: bool,
     /// Whether a placeholder may begin in what has not been looked at.
     placeholder: bool,
     /// How long the text must be before another search is worth it.
@@ -71,6 +73,7 @@ impl StreamRedactor {
             forgotten: 0,
             waits_to: 0,
             waits: Waits::default(),
+            is_plain: false,
             placeholder: false,
             search_at: 0,
             last: None,
@@ -90,22 +93,46 @@ impl StreamRedactor {
 
     #[inline(never)]
     fn pushed(&mut self, piece: &str, bytes: Bytes, out: &mut String) {
+        if !self.is_plain || !bytes.are_plain() {
+            return self.look(piece, bytes, out);
+        }
+        let settled = self.search.go_on(self.detector.engine(), self.text.text().as_bytes());
+        self.settle(settled, false, out);
+        self.rest();
+    }
+
+    /// Takes a piece that may be read in another way than it is written, or be a part of something that was masked.
+    #[inline(never)]
+    fn look(&mut self, piece: &str, bytes: Bytes, out: &mut String) {
         self.placeholder |= bytes.may_begin_placeholder();
         if !bytes.are_ascii() || self.text.has_view() {
             self.text.view(piece);
             // Every piece must come here from now on, as what is read grows here.
             self.waits_to = 0;
         }
-        let length = self.text.len();
-        if length < self.search_at {
+        if self.text.len() < self.search_at {
             return;
         }
         self.release(false, out);
-        let held = self.held();
-        // A long hold is searched again only when it grew by a quarter, so that the work stays linear.
-        self.search_at = if held < 256 { 0 } else { length + held / 4 };
+        self.is_plain = self.search.is_plain() && !self.text.has_view() && self.mask.is_only_ours();
+        self.rest();
+        if self.text.has_view() {
+            self.waits_to = 0;
+        }
+    }
+
+    /// Says how long what is held may grow before it is searched, and forgets what nobody needs.
+    #[inline(always)]
+    fn rest(&mut self) {
+        let (length, held) = (self.text.len(), self.held());
         self.waits = self.search.waits();
-        self.waits_to = if self.text.has_view() { 0 } else { length + Self::UNLOOKED };
+        self.waits_to = length + Self::UNLOOKED;
+        self.search_at = 0;
+        if held >= 256 {
+            // A long hold is searched again only when it grew by a quarter, so that the work stays linear.
+            self.search_at = length + held / 4;
+            self.is_plain = false;
+        }
         if self.done >= Self::SLACK {
             self.forget();
         }
@@ -117,6 +144,7 @@ impl StreamRedactor {
         self.forgotten += self.text.len();
         self.text.clear();
         (self.done, self.waits_to, self.search_at, self.last) = (0, 0, 0, None);
+        self.is_plain = false;
         self.search = Search::default();
     }
 
@@ -130,19 +158,25 @@ impl StreamRedactor {
         std::mem::take(&mut self.findings)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn release(&mut self, last: bool, out: &mut String) {
         let read = self.text.read().as_bytes();
         let placeholder = std::mem::take(&mut self.placeholder);
         let engine = self.detector.engine();
         let settled = self.search.advance(engine, &self.mask, read, last, placeholder);
+        self.settle(settled, last, out);
+    }
+
+    /// Masks and appends what is settled, up to a place of the text as it is read.
+    #[inline(always)]
+    fn settle(&mut self, settled: usize, last: bool, out: &mut String) {
         let mut to = settled;
         if !self.search.hits.is_empty() {
             to = self.mask_to(to, out);
         }
         let to = if last && to == settled { self.text.len() } else { self.text.written(to) };
         if to > self.done {
-            out.push_str(self.text.text().get(self.done..to).unwrap_or_default());
+            append(self.text.text().get(self.done..to).unwrap_or_default(), out);
             self.done = to;
         }
     }
@@ -194,6 +228,15 @@ impl StreamRedactor {
         self.forgotten += written;
         self.waits_to = self.waits_to.saturating_sub(written);
         self.search_at = self.search_at.saturating_sub(written);
+    }
+}
+
+/// Appends a text. To append a single byte takes less than to copy a text of any length.
+#[inline]
+fn append(text: &str, out: &mut String) {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() => out.push(char::from(*byte)),
+        _ => out.push_str(text),
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) use self::{
 };
 
 use crate::{
+    filter::Endings,
     pii::{Kind, Kinds},
     tree::Tree,
 };
@@ -18,12 +19,9 @@ use crate::{
 pub(crate) struct Tail {
     /// Their beginnings, as far as these are no [runs](is_run).
     odd: Tree,
-    /// A bit for each hash of the [last bytes](last) of one.
-    known: Box<[u64; 1 << (KNOWN - 6)]>,
+    /// How a text may end that ends with one.
+    ends: Endings,
 }
-
-/// Bits of a hash.
-const KNOWN: u32 = 15;
 
 /// The longest run that a lane counts.
 const COUNTED: usize = 127;
@@ -47,25 +45,29 @@ impl Tail {
         }
         beginnings.sort_unstable();
         beginnings.dedup();
-        let mut known = Box::new([0; 1 << (KNOWN - 6)]);
-        for part in &beginnings {
-            let hash = hash(last(part), part.len());
-            if let Some(word) = known.get_mut(hash >> 6) {
-                *word |= 1_u64 << (hash & 63);
-            }
-        }
-        Self { odd: Tree::new(beginnings.into_iter().zip(0..)), known }
+        let ends = Endings::new(beginnings.iter().copied());
+        Self { odd: Tree::new(beginnings.into_iter().zip(0..)), ends }
+    }
+
+    /// Whether nothing of a text has to be held back, as far as is easy to see.
+    #[inline]
+    pub(crate) fn is_nothing(&self, bytes: &[u8], held: &Held) -> bool {
+        held.is_nothing(bytes)
+            && held.head.is_none()
+            && self.ends.of(bytes, held.carry).is_nothing()
     }
 
     /// The place from which the text has to be held back.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn hold(&self, bytes: &[u8], held: &mut Held, kinds: Kinds) -> usize {
         let mut hold = bytes.len();
         if !held.is_nothing(bytes) {
             hold -= held.runs(bytes, kinds);
         }
-        if self.may_be_odd(bytes) {
-            hold = hold.min(self.odd(bytes));
+        let ending = self.ends.of(bytes, held.carry);
+        if !ending.is_nothing() {
+            let begins = if ending.is_byte() { bytes.len() - 1 } else { self.odd(bytes) };
+            hold = hold.min(run_at_end(bytes.get(..begins).unwrap_or_default()));
         }
         if held.head.is_some() && kinds.contains(Kind::Iban) {
             hold = hold.min(held.account(bytes));
@@ -73,64 +75,27 @@ impl Tail {
         hold
     }
 
-    /// Whether the beginning of a word may stand at the end of a text.
-    #[inline]
-    fn may_be_odd(&self, bytes: &[u8]) -> bool {
-        let last = last(bytes);
-        let is_known = |length| {
-            let hash = hash(last, length);
-            self.known.get(hash >> 6).copied().unwrap_or(0) >> (hash & 63) & 1
-        };
-        is_known(1) | is_known(2) | is_known(3) | is_known(4) != 0
-    }
-
-    /// Where the run begins that stands before the beginning of a word at the end.
+    /// Where the longest beginning of a word at the end begins.
     #[inline(never)]
     fn odd(&self, bytes: &[u8]) -> usize {
         let mut longest = bytes.len();
         self.odd.each(bytes, |_, start| longest = start);
-        run_at_end(bytes.get(..longest).unwrap_or_default())
+        longest
     }
-}
-
-/// The last four bytes of a text, the very last one in the highest bits, each with the bit set in which letters of either
-/// case differ.
-#[inline]
-fn last(bytes: &[u8]) -> u32 {
-    let last = match bytes.last_chunk() {
-        Some(last) => u32::from_le_bytes(*last),
-        None => bytes.iter().fold(0, |last, byte| last >> 8 | u32::from(*byte) << 24),
-    };
-    last | 0x2020_2020
-}
-
-/// The hash of so many of four bytes.
-#[inline]
-const fn hash(last: u32, length: usize) -> usize {
-    let last = match length {
-        0 | 1 => last & 0xff00_0000,
-        2 => last & 0xffff_0000,
-        3 => last & 0xffff_ff00,
-        _ => last,
-    };
-    (last.wrapping_mul(0x9e37_79b1) >> (32 - KNOWN)) as usize
 }
 
 /// Where the run that a text ends with begins.
 fn run_at_end(text: &[u8]) -> usize {
     const LONGEST: usize = LONGEST_RUN + LONGEST_WORD;
-    let (mut run, mut base64) = (0, 0);
-    let (mut is_run, mut is_base64) = (true, true);
-    for byte in text.iter().rev().take(LONGEST_BASE64) {
-        is_run &= class::is_part_of_run(*byte) && run < LONGEST;
-        is_base64 &= class::is_part_of_base64(*byte);
-        if !is_run && !is_base64 {
-            break;
-        }
-        run += usize::from(is_run);
-        base64 += usize::from(is_base64);
-    }
-    text.len() - run.max(base64)
+    let last = |bytes: &[u8], most: usize, such: fn(u8) -> bool| {
+        bytes.iter().rev().take(most).take_while(|byte| such(**byte)).count()
+    };
+    let both = last(text, LONGEST, class::is_part_of_both);
+    // Behind what is neither, one of the two may go on.
+    let before = text.get(..text.len() - both).unwrap_or_default();
+    let run = last(before, LONGEST - both, class::is_part_of_run);
+    let base64 = last(before, LONGEST_BASE64 - both, class::is_part_of_base64);
+    before.len() - run.max(base64)
 }
 
 #[cfg(test)]

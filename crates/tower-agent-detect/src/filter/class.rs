@@ -26,6 +26,12 @@ pub(super) const fn window([first, second, third]: [u8; 3]) -> Window {
     class(first) as u16 | (class(second) as u16) << 5 | (class(third) as u16) << 10
 }
 
+/// The windows that end with two bytes.
+pub(super) fn windows_behind([second, third]: [u8; 2]) -> impl Iterator<Item = Window> {
+    let window = window([b'0', second, third]);
+    (0..32).map(move |first| window | first)
+}
+
 /// Some of the classes, a bit for each.
 pub(crate) type Classes = u32;
 

@@ -29,11 +29,11 @@ struct Word {
 /// that is about to end, and a bit for numbers.
 pub(super) type Marks = u16;
 
-const GROUPS: u16 = 6;
+const GROUPS: Window = 7;
 const THREE: Marks = 1 << GROUPS;
 const WORDS: Marks = THREE | (THREE - 1);
 const ABOUT: u32 = 8;
-const NUMBER: Marks = 1 << 14;
+const NUMBER: Marks = 1 << 15;
 
 impl Ends {
     pub(super) fn new<'a>(words: impl Iterator<Item = &'a [u8]>, numbers: bool) -> Self {

@@ -49,6 +49,41 @@ pub(super) fn is_hex(bytes: [u8; 3]) -> bool {
         | fit(parts, [COLON, COLON, HEX_DIGIT])
 }
 
+/// What three bytes of a text are the beginning of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Begins {
+    Digits,
+    Hex,
+}
+
+/// Calls `each` with the places of a text from one on at which three such bytes stand.
+#[inline]
+pub(super) fn begins(text: &[u8], from: usize, mut each: impl FnMut(usize, Begins)) {
+    const DIGITS: u32 = row([DIGIT, BETWEEN, DIGIT]);
+    const HEXES: [u32; 3] = [
+        row([HEX_DIGIT, HEX_BETWEEN, HEX_DIGIT]),
+        row([HEX_DIGIT, COLON, COLON]),
+        row([COLON, COLON, HEX_DIGIT]),
+    ];
+    // All of them have one of these in their middle.
+    const MIDDLE: u32 = row([0, HEX_BETWEEN, 0]);
+    let mut parts = 0_u32;
+    for (end, byte) in (from + 1..).zip(text.get(from..).unwrap_or_default()) {
+        parts = parts >> 8 | u32::from(part_of(*byte)) << 16;
+        if parts & DIGITS == DIGITS {
+            each(end - 3, Begins::Digits);
+        }
+        if parts & MIDDLE != 0 && HEXES.iter().any(|hex| parts & hex == *hex) {
+            each(end - 3, Begins::Hex);
+        }
+    }
+}
+
+/// What three bytes have to be, as one number.
+const fn row([first, second, third]: [u8; 3]) -> u32 {
+    u32::from_le_bytes([first, second, third, 0])
+}
+
 #[inline]
 fn part_of(byte: u8) -> u8 {
     PARTS.get(usize::from(byte)).copied().unwrap_or(0)

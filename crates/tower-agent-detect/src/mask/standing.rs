@@ -51,6 +51,11 @@ impl Mask {
         }
     }
 
+    /// Whether nothing was masked before but what our own placeholders stand for.
+    pub(crate) fn is_only_ours(&self) -> bool {
+        self.fixed().is_none()
+    }
+
     /// Whether anything that was masked before may begin in a text, if one of our own placeholders may.
     #[inline]
     pub(crate) fn may_begin(&self, text: &[u8], ours: bool) -> bool {

@@ -14,12 +14,14 @@ pub(super) enum Lane {
     Number,
     Hex,
     Account,
+    /// What may stand in a number, and is none that one begins with.
+    Between,
 }
 
 pub(super) const LANE: u32 = 8;
-const LANES: u32 = 5;
+const LANES: u32 = 6;
 /// One in each lane.
-pub(super) const ONES: Class = 0x01_0101_0101;
+pub(super) const ONES: Class = 0x0101_0101_0101;
 
 /// What a number may begin with.
 pub(super) const LEAD: Class = 1 << (LANE * LANES);
@@ -33,8 +35,14 @@ pub(super) const WIDE: Class = LEAD << 4;
 const BRACKET: Class = LEAD << 5;
 /// Where the filter's class of the byte stands: right below the last bit.
 const FILTER: u32 = 58;
-/// No Base64.
-pub(super) const OTHER: Class = 1 << 63;
+/// No Base64. The last bit.
+const OTHER: Class = 1 << 63;
+
+/// Whether a byte of this class is no Base64: one or zero.
+#[inline]
+pub(super) const fn other(class: Class) -> u64 {
+    class >> OTHER.trailing_zeros()
+}
 
 /// A run of these may turn out to be a value, or the beginning of one, by what follows it.
 pub(crate) const fn is_run(byte: u8) -> bool {
@@ -63,6 +71,13 @@ pub(super) fn is_part_of_run(byte: u8) -> bool {
 #[inline]
 pub(super) fn is_part_of_base64(byte: u8) -> bool {
     class(byte) & OTHER == 0
+}
+
+/// Whether a byte is a part of either.
+#[inline]
+pub(super) fn is_part_of_both(byte: u8) -> bool {
+    const RUN: Class = 1 << (LANE * Lane::Run as u32);
+    class(byte) & (RUN | OTHER) == RUN
 }
 
 /// What the filter makes of a byte of this class.
@@ -96,7 +111,8 @@ const fn of(byte: u8) -> Class {
         | lane(Lane::Local, local)
         | lane(Lane::Number, number)
         | lane(Lane::Hex, hex)
-        | lane(Lane::Account, account);
+        | lane(Lane::Account, account)
+        | lane(Lane::Between, number && !leads);
     let others = flag(LEAD, leads)
         | flag(DIGIT, byte.is_ascii_digit())
         | flag(AT, byte == b'@')
@@ -156,6 +172,12 @@ impl Bytes {
     #[inline]
     pub(crate) const fn are_ascii(self) -> bool {
         self.any & WIDE == 0
+    }
+
+    /// Whether they are ASCII, and none of our own placeholders begins among them.
+    #[inline]
+    pub(crate) const fn are_plain(self) -> bool {
+        self.any & (WIDE | BRACKET) == 0
     }
 
     /// Whether one of our own placeholders may begin among them.

@@ -2,12 +2,12 @@
 
 use super::{
     COUNTED, LONGEST_BASE64, LONGEST_RUN,
-    class::{self, AT, Class, DIGIT, LANE, LEAD, Lane, ONES, OTHER, PERCENT, WIDE, class, lane},
+    class::{self, AT, Class, DIGIT, LANE, LEAD, Lane, ONES, PERCENT, WIDE, class, lane},
     is_base64,
 };
 use crate::{
     decode::{PADDING, SHORTEST_BASE64},
-    filter::{Carry, Filter},
+    filter::{Carry, Filter, Met},
     pii::{self, Kind, Kinds},
     text::{End, Text},
 };
@@ -28,11 +28,16 @@ pub(crate) struct Held {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct News {
     seen: Class,
-    /// A bit for each byte with which something may end that the filter looks for; the lowest one for the first byte.
+    /// A bit for each byte with which a word may end that the filter looks for; the lowest one for the last byte.
     pub(crate) ends: u64,
+    /// Whether a number may begin among the bytes, or up to two before them.
+    pub(crate) numbers: bool,
     /// Whether Base64 has ended, or is so long that it is not waited for.
     pub(crate) base64: bool,
 }
+
+/// The fewest bytes of Base64 that are looked into.
+const LEAST_BASE64: usize = SHORTEST_BASE64 - PADDING;
 
 impl News {
     /// Growth of a text up to which its new bytes are looked at one by one.
@@ -41,7 +46,7 @@ impl News {
     /// Whether nothing that anything begins with is among them, and no Base64 that ends.
     #[inline]
     pub(crate) const fn is_quiet(self) -> bool {
-        self.ends == 0 && self.seen & (AT | PERCENT) == 0 && !self.base64
+        self.ends == 0 && self.seen & (AT | PERCENT) == 0 && !self.numbers && !self.base64
     }
 
     pub(crate) const fn has_at_sign(self) -> bool {
@@ -56,7 +61,7 @@ impl News {
 impl Held {
     /// Looks at the bytes from a place on, which are [`News::MOST`] or fewer; of what was there before, `floor` is where
     /// new Base64 may begin.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(
         &mut self,
         bytes: &[u8],
@@ -66,18 +71,25 @@ impl Held {
     ) -> News {
         let new = bytes.get(from..).unwrap_or_default();
         let (mut runs, mut carry) = (self.runs, self.carry);
-        let (mut seen, mut ends, mut others) = (0, 0_u64, 0_u64);
+        let (mut seen, mut met, mut ends, mut others) = (0, Met::default(), 0_u64, 0_u64);
         for byte in new {
             let class = class(*byte);
+            let here = filter.next(&mut carry, class::of_filter(class));
             seen |= class;
-            ends = ends >> 1 | u64::from(filter.next(&mut carry, class::of_filter(class))) << 63;
-            others = others >> 1 | class & OTHER;
-            runs = count(runs, class);
+            met = met.or(here);
+            ends = ends << 1 | u64::from(here.is_word());
+            others = others << 1 | class::other(class);
+            runs = (runs + ONES) & class;
         }
-        (self.runs, self.carry) = (runs, carry);
-        let unused = (News::MOST - new.len()) as u32;
-        let placed = |bits: u64| bits.checked_shr(unused).unwrap_or(0);
-        let base64 = self.base64_ends(from, placed(others), floor);
+        (self.runs, self.carry) = (saturated(runs), carry);
+        let begins = self.base64.max(floor);
+        self.base64 = begins;
+        let mut ends_base64 = false;
+        if others != 0 {
+            self.base64 = bytes.len() - others.trailing_zeros() as usize;
+            ends_base64 = bytes.len() > begins + LEAST_BASE64
+                && has_long(others, from.saturating_sub(begins), new.len());
+        }
         if seen & WIDE != 0 {
             self.count_local(bytes);
         }
@@ -86,24 +98,10 @@ impl Held {
         }
         News {
             seen,
-            ends: placed(ends),
-            base64: base64 || bytes.len() >= self.base64.max(floor) + LONGEST_BASE64,
+            ends,
+            numbers: met.is_number(),
+            base64: ends_base64 || bytes.len() >= self.base64 + LONGEST_BASE64,
         }
-    }
-
-    /// Whether a run of Base64 that is long enough ends with the bytes from a place on, of which there is a bit for each
-    /// that is none.
-    #[inline]
-    fn base64_ends(&mut self, from: usize, others: u64, floor: usize) -> bool {
-        const LEAST: usize = SHORTEST_BASE64 - PADDING;
-        let begins = self.base64.max(floor);
-        self.base64 = begins;
-        if others == 0 {
-            return false;
-        }
-        self.base64 = from + News::MOST - others.leading_zeros() as usize;
-        let first = from + others.trailing_zeros() as usize;
-        first >= begins + LEAST || self.base64 > first + LEAST && has_run(others, LEAST as u32)
     }
 
     #[cold]
@@ -124,7 +122,7 @@ impl Held {
     #[inline(never)]
     pub(crate) fn look_back(&mut self, bytes: &[u8], filter: &Filter) {
         let last = bytes.get(bytes.len().saturating_sub(COUNTED)..).unwrap_or_default();
-        self.runs = last.iter().fold(0, |runs, byte| count(runs, class(*byte)));
+        self.runs = last.iter().fold(0, |runs, byte| saturated((runs + ONES) & class(*byte)));
         self.count_local(bytes);
         let base64 = bytes.iter().rev().take(LONGEST_BASE64).take_while(|byte| is_base64(**byte));
         self.base64 = bytes.len() - base64.count();
@@ -140,15 +138,13 @@ impl Held {
         self.head = (from.max(account)..last).find(|at| pii::is_head(&text, *at));
     }
 
-    /// Whether the text ends with no run of any sort that would have to be held, as far as is easy to see. A number that
-    /// may begin with its last byte is a run.
+    /// Whether the text ends with no run of any sort that would have to be held, as far as is easy to see.
     #[inline]
     pub(super) fn is_nothing(&self, bytes: &[u8]) -> bool {
         const HELD: Class = lane(Lane::Run, true) | lane(Lane::Local, true) | lane(Lane::Hex, true);
         self.runs & HELD == 0
             && self.base64 >= bytes.len()
-            && self.run(Lane::Number) <= 1
-            && bytes.last().is_none_or(|last| class(*last) & LEAD == 0)
+            && self.run(Lane::Number) == self.run(Lane::Between)
     }
 
     /// Where the account begins that has to be held, whose head stands somewhere.
@@ -175,7 +171,7 @@ impl Held {
         if kinds.contains(Kind::Email) && self.run(Lane::Local) < LONGEST_RUN + 2 {
             most = most.max(self.run(Lane::Local));
         }
-        if kinds.numbers() {
+        if kinds.numbers() && self.run(Lane::Number) > self.run(Lane::Between) {
             let number = self.run(Lane::Number).min(pii::MAX_NUMBER);
             let bytes = bytes.get(bytes.len() - number..).unwrap_or_default();
             let before = bytes.iter().take_while(|byte| class(**byte) & LEAD == 0).count();
@@ -205,20 +201,73 @@ impl Held {
     }
 }
 
-/// How long each run is with one byte more.
+/// No more than [`COUNTED`] in any lane. Up to [`News::MOST`] more than that there is room for.
 #[inline]
-const fn count(runs: Class, class: Class) -> Class {
-    let runs = runs + ONES;
-    (runs - (runs >> (LANE - 1) & ONES)) & class
+const fn saturated(runs: Class) -> Class {
+    let over = runs >> (LANE - 1) & ONES;
+    (runs | (over * COUNTED as Class)) & (ONES * COUNTED as Class)
 }
 
-/// Whether before any bit that is set there are so many that are not, 16 to 32.
+/// Whether a run of Base64 that is long enough ends with so many bytes, of which there is a bit for each that is none, the lowest
+/// one for the last byte. `before`: how many bytes of the run stand before all these.
+#[inline(never)]
+fn has_long(others: u64, before: usize, bytes: usize) -> bool {
+    let rest = (u64::BITS - others.leading_zeros()) as usize;
+    before + bytes - rest >= LEAST_BASE64 || has_run(others, LEAST_BASE64 as u32)
+}
+
+/// Whether between two bits that are set there are so many that are not, 16 to 32.
 const fn has_run(bits: u64, least: u32) -> bool {
-    let mut none = !bits;
+    let between = u64::MAX >> bits.leading_zeros() & u64::MAX << bits.trailing_zeros();
+    let mut none = !bits & between;
     let mut length = 1;
     while length < 16 {
-        none &= none << length;
+        none &= none >> length;
         length *= 2;
     }
-    (none & none << (least - 16)) << 1 & bits != 0
+    none & none >> (least - 16) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The same by looking at each byte.
+    fn plain_has_long(others: &[bool], before: usize) -> bool {
+        let mut run = before;
+        others.iter().any(|is_other| {
+            let ends = *is_other && run >= LEAST_BASE64;
+            run = if *is_other { 0 } else { run + 1 };
+            ends
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn long_runs_that_end_are_told_by_their_bits(
+            runs in prop::collection::vec(0_usize..30, 1..5),
+            last in 0_usize..30,
+            before in 0_usize..30,
+        ) {
+            let run = |length: usize| std::iter::repeat_n(false, length);
+            let ended = runs.iter().flat_map(|length| run(*length).chain([true]));
+            let others: Vec<bool> = ended.chain(run(last)).take(News::MOST).collect();
+            let bits = others.iter().fold(0, |bits, other| bits << 1 | u64::from(*other));
+            let said = has_long(bits, before, others.len());
+            prop_assert_eq!(said, plain_has_long(&others, before));
+        }
+
+        #[test]
+        fn runs_are_counted_up_to_what_a_lane_holds(
+            lengths in prop::collection::vec(0_u64..=127 + 64, 6),
+        ) {
+            let lanes = |lengths: &mut dyn Iterator<Item = u64>| {
+                lengths.zip(0..).fold(0, |runs, (length, lane)| runs | length << (LANE * lane))
+            };
+            let counted = lanes(&mut lengths.iter().map(|length| (*length).min(COUNTED as u64)));
+            prop_assert_eq!(saturated(lanes(&mut lengths.iter().copied())), counted);
+        }
+    }
 }
