@@ -9,7 +9,7 @@ use regex_automata::{
 };
 
 use crate::{
-    runs::Class,
+    runs::{Class, Runs},
     trail::{Part, Reached, Trail, Trails},
 };
 
@@ -110,7 +110,7 @@ impl Machine {
         bytes: &[u8],
         (begin, from): (usize, Reached),
         stop: usize,
-        trails: &mut Trails,
+        runs: &mut Runs,
     ) -> Reached {
         let stop = stop.min(bytes.len());
         let plain = begin.saturating_add(PLAIN);
@@ -119,7 +119,7 @@ impl Machine {
             here = self.step(bytes, here, stop.min(plain));
         }
         while here.at < stop && !self.is_over(here.state) {
-            here = match self.leap(bytes, here, stop, trails) {
+            here = match self.leap(bytes, here, stop, runs) {
                 Some(next) => next,
                 None => self.step(bytes, here, stop.min(here.at + LEAST)),
             };
@@ -140,7 +140,7 @@ impl Machine {
         let last = stop.min(bytes.len());
         loop {
             let mark = Trail::next_mark(from, here.at).min(stop);
-            here = self.walk(bytes, (from, here), mark, trails);
+            here = self.walk(bytes, (from, here), mark, trails.runs());
             if here.at < mark || here.at == stop {
                 break;
             }
@@ -172,16 +172,10 @@ impl Machine {
         here.found.is_some() || self.automaton.is_match_state(last)
     }
 
-    fn leap(
-        &self,
-        bytes: &[u8],
-        here: Reached,
-        stop: usize,
-        trails: &mut Trails,
-    ) -> Option<Reached> {
+    fn leap(&self, bytes: &[u8], here: Reached, stop: usize, runs: &mut Runs) -> Option<Reached> {
         let rows = self.rows.get_or_init(|| Rows::of(&self.automaton));
         let (row, place) = rows.place(here.state)?;
-        let end = trails.runs().end(bytes, &row.class, here.at, stop);
+        let end = runs.end(bytes, &row.class, here.at, stop);
         let most = if row.is_loop() { usize::MAX } else { row.states.len() - 1 - place };
         let steps = (end - here.at).min(most);
         if steps < LEAST {
@@ -342,7 +336,7 @@ mod tests {
         ) {
             let bytes = text.as_bytes();
             let from = from.min(bytes.len());
-            let mut trails = Trails::default();
+            let mut runs = Runs::default();
             for machine in MACHINES.iter() {
                 let state = machine.start(bytes, from).unwrap();
                 let begin = Reached { at: from, state, found: None };
@@ -350,7 +344,7 @@ mod tests {
                 let stepped = machine.step(bytes, begin, stop);
                 // Without the bytes that are walked one by one in any case.
                 for origin in [from, from.saturating_sub(PLAIN)] {
-                    let leapt = machine.walk(bytes, (origin, begin), stop, &mut trails);
+                    let leapt = machine.walk(bytes, (origin, begin), stop, &mut runs);
                     let told = |it: Reached| (it.at, it.state, it.found);
                     prop_assert_eq!(told(leapt), told(stepped));
                 }

@@ -21,12 +21,6 @@ pub(crate) struct Trails {
     /// None before the first long search, of which most texts have none.
     trails: Vec<Trail>,
     next: usize,
-    /// None before anything is asked of them: to make room for them takes as long as to search a short text.
-    notes: Option<Box<Notes>>,
-}
-
-#[derive(Debug, Default)]
-struct Notes {
     runs: Runs,
     seen: Seen,
 }
@@ -83,21 +77,19 @@ impl Trails {
         Some(trail)
     }
 
-    pub(crate) fn runs(&mut self) -> &mut Runs {
-        &mut self.notes.get_or_insert_default().runs
+    pub(crate) const fn runs(&mut self) -> &mut Runs {
+        &mut self.runs
     }
 
-    pub(crate) fn seen(&mut self) -> &mut Seen {
-        &mut self.notes.get_or_insert_default().seen
+    pub(crate) const fn seen(&mut self) -> &mut Seen {
+        &mut self.seen
     }
 
     /// Places have moved.
     pub(crate) fn clear(&mut self) {
         self.trails.iter_mut().for_each(Trail::clear);
-        if let Some(notes) = &mut self.notes {
-            notes.runs.clear();
-            notes.seen.clear();
-        }
+        self.runs.clear();
+        self.seen.clear();
     }
 }
 
