@@ -60,16 +60,8 @@ impl Mask {
     #[inline]
     pub(crate) fn may_begin(&self, text: &[u8], ours: bool) -> bool {
         let first = self.fixed().and_then(|fixed| fixed.text.as_bytes().first());
-        let mut openings = memchr::memchr_iter(b'[', text);
-        let begins = |at: usize| {
-            // Brackets are common, and few of them are followed by this.
-            text.get(at + 1).is_none_or(|next| *next == b'R') && {
-                let rest = text.get(at..).unwrap_or_default();
-                let len = rest.len().min(OPENING.len());
-                rest.get(..len) == OPENING.as_bytes().get(..len)
-            }
-        };
-        ours && openings.any(begins) || first.is_some_and(|first| text.contains(first))
+        let ours = ours && find(&OURS, text, 0).is_some();
+        ours || first.is_some_and(|first| text.contains(first))
     }
 
     /// All that was masked before, from a place on, each with the place it begins at. Nothing follows what is undecided.
