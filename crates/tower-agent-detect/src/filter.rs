@@ -408,7 +408,8 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
 
     #[inline]
     fn digits(&mut self, start: usize) {
-        if start + 3 > self.from && self.is(start, numbers::is_digits) {
+        if start >= self.digits_from && start + 3 > self.from && self.is(start, numbers::is_digits)
+        {
             self.seen_digits(start);
         }
     }
@@ -423,7 +424,7 @@ impl<'a, H: FnMut(Occurrence) -> usize> Search<'a, '_, H> {
 
     #[inline]
     fn hex(&mut self, start: usize) {
-        if start + 3 > self.from && self.is(start, numbers::is_hex) {
+        if start >= self.hex_from && start + 3 > self.from && self.is(start, numbers::is_hex) {
             self.seen_hex(start);
         }
     }
