@@ -266,7 +266,8 @@ impl<'a> Search<'a, '_> {
 
     #[inline]
     fn digits(&mut self, start: usize) {
-        if start + 3 > self.from && self.is(start, numbers::is_digits) {
+        if start >= self.digits_from && start + 3 > self.from && self.is(start, numbers::is_digits)
+        {
             self.seen_digits(start);
         }
     }
@@ -281,7 +282,7 @@ impl<'a> Search<'a, '_> {
 
     #[inline]
     fn hex(&mut self, start: usize) {
-        if start + 3 > self.from && self.is(start, numbers::is_hex) {
+        if start >= self.hex_from && start + 3 > self.from && self.is(start, numbers::is_hex) {
             self.seen_hex(start);
         }
     }
