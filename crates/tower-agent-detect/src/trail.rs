@@ -10,7 +10,7 @@ use crate::{runs::Runs, seen::Seen};
 /// How far apart the places are at which states are kept, in bytes.
 const STEP: usize = 64;
 /// Shorter searches leave nothing behind, in bytes.
-const SHORT: usize = 16;
+const SHORT: usize = 32;
 
 /// So many parts of rules have a trail.
 const MOST: usize = 16;
