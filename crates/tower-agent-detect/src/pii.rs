@@ -162,7 +162,9 @@ fn look(
     let cluster = Cluster::read(text, start)?;
     if cluster.is_hexadecimal(text)? && token::nothing(text, start, from).is_none() {
         let before = found.len();
-        let next = ip::Token::around(text, start, from).look(text, from, found)?;
+        // What is left of a token behind another number may look like an address, and is none.
+        let token = ip::Token::around(text, start, 0);
+        let next = if token.start() < from { from } else { token.look(text, from, found)? };
         if found.len() > before {
             return Ok(next);
         }
