@@ -21,7 +21,7 @@ const FEW_DOTS: u32 = 3;
 const SHORTEST_ADDRESS: usize = "0011.2233.4455".len();
 
 /// What the bytes of a block are, a bit for each.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Marks {
     digits: u64,
     letters: u64,
@@ -61,7 +61,11 @@ fn sweep_with<S: Simd>(simd: S, search: &mut Search<'_, '_>) {
     let mut before = u64::MAX;
     let mut sweep = Sweep { search, at, digits_to: at, hex_to: at, is_cut: at > 0, number_to: 0 };
     while sweep.at < text.len() {
-        let next = Marks::of(Lanes::of(simd, text, sweep.at + BLOCK));
+        let next = if text.len() - sweep.at > BLOCK {
+            Marks::of(Lanes::of(simd, text, sweep.at + BLOCK))
+        } else {
+            Marks::default()
+        };
         // Whatever is a number has a digit in one of these blocks; or is an address of nothing but letters.
         if before | marks.digits | next.digits | marks.row(&next) != 0 {
             sweep.look(&marks, &next);
