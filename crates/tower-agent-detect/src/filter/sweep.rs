@@ -270,8 +270,9 @@ impl Sweep<'_, '_, '_> {
 
     /// Reports what may go on behind the text.
     fn end(&mut self) {
-        if let Some(last) = self.search.text.len().checked_sub(1) {
-            self.address(last, 0);
+        // What anything else stands behind was reported already.
+        if self.search.text.last().is_some_and(|byte| is_part(*byte)) {
+            self.address(self.search.text.len() - 1, 0);
         }
     }
 }
