@@ -150,12 +150,13 @@ impl Marks {
         self.colons & ahead(self.colons, next.colons, 1)
     }
 
-    /// Where two letters and two digits stand in a row.
+    /// Where two letters and two digits stand in a row, and no digit right before them.
     #[inline]
     const fn heads(&self, next: &Self) -> u64 {
         let digits = self.digits & ahead(self.digits, next.digits, 1);
         let next_digits = next.digits & next.digits >> 1;
-        self.letters & ahead(self.letters, next.letters, 1) & ahead(digits, next_digits, 2)
+        let letters = self.letters & ahead(self.letters, next.letters, 1);
+        letters & ahead(digits, next_digits, 2) & !(self.digits << 1)
     }
 }
 
