@@ -87,6 +87,8 @@ pub(super) struct Word {
     /// The number of the word.
     number: u32,
     len: u32,
+    /// What may stand around it.
+    around: Around,
     /// What follows the first eight bytes.
     tail: Box<[u8]>,
 }
@@ -107,7 +109,7 @@ impl Anchors {
                 made.choose_sort(SHORT, pattern(word, around, 0));
                 made.choose_sort(BEHIND, pattern(word, around, -1));
                 let key = word.first_chunk().map(|bytes| buckets::short(*bytes));
-                short.extend(key.map(|key| (key, Word::new(number, word, 0))));
+                short.extend(key.map(|key| (key, Word::new((number, *around), word, 0))));
             } else {
                 made.choose(number, word, around, 0);
                 made.choose(number, word, around, 1);
@@ -207,7 +209,7 @@ impl Making {
         if let Some(&bytes) = word.get(at..).and_then(<[u8]>::first_chunk) {
             let [first, second, third, _] = bytes;
             let window = class::window([first, second, third]);
-            self.long.push((buckets::long(bytes), Word::new(number, word, at as u32)));
+            self.long.push((buckets::long(bytes), Word::new((number, *around), word, at as u32)));
             if let Some(crowd) = self.crowds.get_mut(usize::from(window)) {
                 *crowd += 1;
             }
@@ -287,7 +289,7 @@ fn pattern(word: &[u8], around: &Around, at: isize) -> Pattern {
 }
 
 impl Word {
-    fn new(number: u32, word: &[u8], anchor: u32) -> Self {
+    fn new((number, around): (u32, Around), word: &[u8], anchor: u32) -> Self {
         let (mut head, mut mask, mut case) = ([0; 8], [0; 8], [0; 8]);
         for (((&byte, head), mask), case) in
             word.iter().zip(&mut head).zip(&mut mask).zip(&mut case)
@@ -303,6 +305,7 @@ impl Word {
             anchor,
             number,
             len: word.len() as u32,
+            around,
             tail: word.get(8..).unwrap_or(&[]).into(),
         }
     }
@@ -317,8 +320,10 @@ impl Word {
             None => short(rest),
         };
         let end = start + self.len as usize;
-        let same =
-            head & self.mask | self.case == self.head && end <= text.len() && self.tail_is_in(rest);
+        let same = head & self.mask | self.case == self.head
+            && end <= text.len()
+            && self.tail_is_in(rest)
+            && self.around.fits(text, start, end);
         same.then_some(Occurrence { kind: Kind::Word(self.number), start, end })
     }
 

@@ -21,7 +21,7 @@ const FEW_DOTS: u32 = 3;
 const SHORTEST_ADDRESS: usize = "0011.2233.4455".len();
 
 /// What the bytes of a block are, a bit for each.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Marks {
     digits: u64,
     letters: u64,
@@ -61,7 +61,11 @@ fn sweep_with<S: Simd>(simd: S, search: &mut Search<'_, '_>) {
     let mut before = u64::MAX;
     let mut sweep = Sweep { search, at, digits_to: at, hex_to: at, is_cut: at > 0, number_to: 0 };
     while sweep.at < text.len() {
-        let next = Marks::of(Lanes::of(simd, text, sweep.at + BLOCK));
+        let next = if text.len() - sweep.at > BLOCK {
+            Marks::of(Lanes::of(simd, text, sweep.at + BLOCK))
+        } else {
+            Marks::default()
+        };
         // Whatever is a number has a digit in one of these blocks; or is an address of nothing but letters.
         if before | marks.digits | next.digits | marks.row(&next) != 0 {
             sweep.look(&marks, &next);
@@ -146,12 +150,13 @@ impl Marks {
         self.colons & ahead(self.colons, next.colons, 1)
     }
 
-    /// Where two letters and two digits stand in a row.
+    /// Where two letters and two digits stand in a row, and no digit right before them.
     #[inline]
     const fn heads(&self, next: &Self) -> u64 {
         let digits = self.digits & ahead(self.digits, next.digits, 1);
         let next_digits = next.digits & next.digits >> 1;
-        self.letters & ahead(self.letters, next.letters, 1) & ahead(digits, next_digits, 2)
+        let letters = self.letters & ahead(self.letters, next.letters, 1);
+        letters & ahead(digits, next_digits, 2) & !(self.digits << 1)
     }
 }
 
@@ -266,8 +271,9 @@ impl Sweep<'_, '_, '_> {
 
     /// Reports what may go on behind the text.
     fn end(&mut self) {
-        if let Some(last) = self.search.text.len().checked_sub(1) {
-            self.address(last, 0);
+        // What anything else stands behind was reported already.
+        if self.search.text.last().is_some_and(|byte| is_part(*byte)) {
+            self.address(self.search.text.len() - 1, 0);
         }
     }
 }

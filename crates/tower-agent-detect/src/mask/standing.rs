@@ -118,7 +118,10 @@ fn find(finder: &Finder<'_>, text: &[u8], from: usize) -> Option<usize> {
     }
     let wanted = finder.needle();
     let tail = rest.len().saturating_sub(wanted.len().saturating_sub(1));
-    let begins = |at: &usize| rest.get(*at..).is_some_and(|rest| wanted.starts_with(rest));
+    let begins = |at: &usize| {
+        rest.get(*at) == wanted.first()
+            && rest.get(*at..).is_some_and(|rest| wanted.starts_with(rest))
+    };
     (tail..rest.len()).find(begins).map(|found| from + found)
 }
 
