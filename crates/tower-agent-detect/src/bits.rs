@@ -7,20 +7,14 @@ use fearless_simd::{Level, Simd, dispatch, mask8x64, prelude::*, u8x64};
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 64;
 
-/// What is used of what the processor is able to do.
+/// What the processor is able to do.
 #[inline]
 pub(crate) fn level() -> Level {
     #[cfg(test)]
     if let Some(level) = levels::CHOSEN.get() {
         return level;
     }
-    let best = Level::new();
-    // The widest registers were measured to be no faster, and some processors lower their clock for them.
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    if let Some(half) = best.as_avx2() {
-        return half.level();
-    }
-    best
+    Level::new()
 }
 
 /// The bytes of a block.
