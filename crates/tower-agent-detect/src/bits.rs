@@ -41,9 +41,10 @@ pub(crate) fn load<S: Simd>(simd: S, text: &[u8]) -> u8x64<S> {
     }
 }
 
+/// A text with zeros behind its end.
 #[inline(never)]
-fn padded(text: &[u8]) -> [u8; BLOCK] {
-    let mut block = [0; BLOCK];
+pub(crate) fn padded<const N: usize>(text: &[u8]) -> [u8; N] {
+    let mut block = [0; N];
     if let Some(to) = block.get_mut(..text.len()) {
         to.copy_from_slice(text);
     }

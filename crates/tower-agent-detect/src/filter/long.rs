@@ -65,7 +65,7 @@ fn next<S: Simd>(simd: S, text: &[u8], at: usize) -> [Pairs<S>; 2] {
     let rest = text.get(at..).unwrap_or_default();
     match rest.first_chunk() {
         Some(block) => halves(simd, block),
-        None => halves(simd, &padded(rest)),
+        None => halves(simd, &bits::padded(rest)),
     }
 }
 
@@ -73,16 +73,6 @@ fn next<S: Simd>(simd: S, text: &[u8], at: usize) -> [Pairs<S>; 2] {
 fn halves<S: Simd>(simd: S, block: &[u8; BLOCK]) -> [Pairs<S>; 2] {
     let (one, two) = block.split_at(BLOCK / 2);
     [Pairs::of(simd, one), Pairs::of(simd, two)]
-}
-
-/// The last bytes of a text, with zeros behind them.
-#[inline(never)]
-fn padded(rest: &[u8]) -> [u8; BLOCK] {
-    let mut block = [0; BLOCK];
-    if let Some(to) = block.get_mut(..rest.len()) {
-        to.copy_from_slice(rest);
-    }
-    block
 }
 
 /// It is no part of the function around it, where the compiler would move all this into wide registers and out again.
