@@ -7,10 +7,17 @@ use crate::bits::Places;
 #[derive(Debug, Default)]
 pub(crate) struct View {
     text: String,
-    /// For each byte of the view, where the character that it comes from begins and ends.
-    places: Vec<(u32, u32)>,
+    /// What differs, in its order.
+    odd: Vec<Odd>,
     /// How many characters in a row at the end have no width.
     unseen: usize,
+}
+
+/// A character that is read otherwise than it is written: where it begins and ends.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Odd {
+    read: (usize, usize),
+    written: (usize, usize),
 }
 
 /// How many characters of no width in a row hide nothing: more of them do, so that nothing is held without end while they go
@@ -29,53 +36,51 @@ const fn read(character: char) -> Option<char> {
 
 /// Whether the view of a text differs from the text.
 pub(crate) fn differs(text: &str) -> bool {
-    // The first bytes of all characters that are read as something else.
-    let mut suspects = Places::of([0xc2, 0xe2, 0xe3, 0xef], text.as_bytes(), 0);
-    suspects.any(|at| {
-        let character = text.get(at..).and_then(|rest| rest.chars().next());
-        character.is_some_and(|character| read(character) != Some(character))
+    odd(text).next().is_some()
+}
+
+/// The characters that are read as something else, and where they stand.
+fn odd(text: &str) -> impl Iterator<Item = (usize, char)> {
+    // The first bytes of all of them.
+    let suspects = Places::of([0xc2, 0xe2, 0xe3, 0xef], text.as_bytes(), 0);
+    suspects.filter_map(|at| {
+        let character = text.get(at..)?.chars().next()?;
+        (read(character) != Some(character)).then_some((at, character))
     })
 }
 
 impl View {
     pub(crate) fn of(text: &str) -> Self {
-        let mut view = Self::default();
+        let mut view = Self { text: String::with_capacity(text.len()), ..Self::default() };
         view.push(text, 0);
         view
     }
 
     /// Appends a piece that begins at a place of the original.
     pub(crate) fn push(&mut self, piece: &str, at: usize) {
-        let (mut rest, mut at) = (piece, at);
-        while !rest.is_empty() {
-            let plain = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
-            let (plain, others) = rest.split_at_checked(plain).unwrap_or((rest, ""));
-            let start = at as u32;
+        let mut done = 0;
+        for (place, character) in odd(piece) {
+            self.push_plain(piece.get(done..place).unwrap_or_default());
+            self.push_odd(character, at + place);
+            done = place + character.len_utf8();
+        }
+        self.push_plain(piece.get(done..).unwrap_or_default());
+    }
+
+    fn push_plain(&mut self, plain: &str) {
+        if !plain.is_empty() {
             self.text.push_str(plain);
-            self.places.extend((start..start + plain.len() as u32).map(|at| (at, at + 1)));
-            at += plain.len();
-            if !plain.is_empty() {
-                self.unseen = 0;
-            }
-            rest = others.trim_start_matches(|character: char| {
-                let wide = !character.is_ascii();
-                if wide {
-                    self.push_character(character, at);
-                    at += character.len_utf8();
-                }
-                wide
-            });
+            self.unseen = 0;
         }
     }
 
-    fn push_character(&mut self, character: char, start: usize) {
+    fn push_odd(&mut self, character: char, start: usize) {
         let read = read(character);
         self.unseen = if read.is_none() { self.unseen.saturating_add(1) } else { 0 };
-        if let Some(seen) = read.or((self.unseen > MOST_UNSEEN).then_some(character)) {
-            let place = (start as u32, (start + character.len_utf8()) as u32);
-            self.text.push(seen);
-            self.places.extend(std::iter::repeat_n(place, seen.len_utf8()));
-        }
+        let begins = self.text.len();
+        self.text.extend(read.or((self.unseen > MOST_UNSEEN).then_some(character)));
+        let written = (start, start + character.len_utf8());
+        self.odd.push(Odd { read: (begins, self.text.len()), written });
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -84,34 +89,56 @@ impl View {
 
     /// The place in an original of the given length.
     pub(crate) fn original(&self, place: usize, length: usize) -> usize {
-        self.places.get(place).map_or(length, |(start, _)| *start as usize)
+        if place < self.text.len() { self.character(place).0 } else { length }
+    }
+
+    /// Where the character is written to which a byte of the view belongs.
+    fn character(&self, place: usize) -> (usize, usize) {
+        let odd = self.last(|odd| odd.read.0 <= place);
+        if place < odd.read.1 {
+            return odd.written;
+        }
+        let start = self.text.floor_char_boundary(place);
+        let end = self.text.ceil_char_boundary(place + 1);
+        (odd.written.1 + start - odd.read.1, odd.written.1 + end - odd.read.1)
+    }
+
+    /// The last odd character of those, the first ones, of which something holds; or else what stands before the text.
+    fn last(&self, such: impl Fn(&Odd) -> bool) -> Odd {
+        let count = self.odd.partition_point(such);
+        count.checked_sub(1).and_then(|last| self.odd.get(last)).copied().unwrap_or_default()
     }
 
     /// The first place whose character begins at, or behind, a place of the original.
     pub(crate) fn place_of(&self, original: usize) -> usize {
-        self.places.partition_point(|(start, _)| (*start as usize) < original)
+        let odd = self.last(|odd| odd.written.0 < original);
+        let behind = original.saturating_sub(odd.written.1);
+        self.text.ceil_char_boundary(odd.read.1 + behind)
     }
 
     /// The stretch of the original from the first to the last character of one of the view.
     pub(crate) fn stretch(&self, start: usize, end: usize) -> (usize, usize) {
-        let first = self.places.get(start).map_or(0, |(start, _)| *start as usize);
-        let last = self.places.get(end.wrapping_sub(1)).map_or(first, |(_, end)| *end as usize);
+        let is_in = |place: &usize| *place < self.text.len();
+        let first = Some(start).filter(is_in).map_or(0, |start| self.character(start).0);
+        let last = end.checked_sub(1).filter(is_in).map_or(first, |last| self.character(last).1);
         (first, last)
     }
 
     /// Forgets the front of the view, and as much of the original.
     pub(crate) fn forget(&mut self, by: usize, original: usize) {
         self.text.drain(..by);
-        self.places.drain(..by);
-        for (start, end) in &mut self.places {
-            (*start, *end) =
-                (start.saturating_sub(original as u32), end.saturating_sub(original as u32));
+        self.odd.retain(|odd| odd.written.0 >= original);
+        for Odd { read, written } in &mut self.odd {
+            *read = (read.0.saturating_sub(by), read.1.saturating_sub(by));
+            *written = (written.0.saturating_sub(original), written.1.saturating_sub(original));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -130,6 +157,46 @@ mod tests {
         for (at, character) in text.char_indices() {
             grown.push(character.encode_utf8(&mut [0; 4]), at);
         }
-        assert_eq!((whole.text(), &whole.places), (grown.text(), &grown.places));
+        assert_eq!((whole.text(), &whole.odd), (grown.text(), &grown.odd));
+    }
+
+    /// Where each byte of the view of a text is written.
+    fn places(text: &str) -> Vec<(usize, usize)> {
+        let (mut places, mut unseen) = (Vec::new(), 0);
+        for (start, character) in text.char_indices() {
+            unseen = if read(character).is_none() { unseen + 1 } else { 0 };
+            if let Some(seen) = read(character).or((unseen > MOST_UNSEEN).then_some(character)) {
+                let place = (start, start + character.len_utf8());
+                places.extend(std::iter::repeat_n(place, seen.len_utf8()));
+            }
+        }
+        places
+    }
+
+    proptest! {
+        #[test]
+        fn each_place_of_a_view_is_that_of_a_character(
+            text in "(?:[aé\u{20ac}\u{200b}\u{ad}\u{ff21}\u{3000}]|\u{200b}{9,11}|[a-c]{3}){0,9}",
+            cut in 0_usize..30,
+        ) {
+            let mut view = View::of(&text);
+            let cut = view.text().floor_char_boundary(cut);
+            let written = view.original(cut, text.len());
+            view.forget(cut, written);
+            let rest = &text[written..];
+            let all = places(&text);
+            let places: Vec<_> = all.iter().skip(cut).map(|(start, end)| (start - written, end - written)).collect();
+
+            prop_assert_eq!(view.text().len(), places.len());
+            for (place, (start, end)) in places.iter().enumerate() {
+                prop_assert_eq!(view.original(place, rest.len()), *start);
+                prop_assert_eq!(view.stretch(place, place + 1), (*start, *end));
+            }
+            prop_assert_eq!(view.original(places.len(), rest.len()), rest.len());
+            for original in 0..=rest.len() {
+                let first = places.partition_point(|(start, _)| *start < original);
+                prop_assert_eq!(view.place_of(original), first, "{}", original);
+            }
+        }
     }
 }
