@@ -22,6 +22,7 @@ impl WordFilter {
                 words += 1;
                 0
             }
+            Kind::Base64 => 0,
             Kind::Digits | Kind::Hex => {
                 numbers += 1;
                 let rest = text.get(occurrence.end..).unwrap_or(&[]);

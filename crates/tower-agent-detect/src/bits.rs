@@ -80,6 +80,12 @@ impl<S: Simd> Lanes<S> {
         Such { mask: (self.bytes - first).simd_le(last - first), before: self.before }
     }
 
+    /// Which of the bytes are this one, but for some bits of theirs.
+    #[inline(always)]
+    pub(crate) fn is_but_for(self, bits: u8, byte: u8) -> Such<S> {
+        Such { mask: (self.bytes | bits).simd_eq(byte | bits), before: self.before }
+    }
+
     /// Capital letters as small ones, and other bytes as whatever becomes of them so.
     #[inline(always)]
     pub(crate) fn small(self) -> Self {

@@ -44,7 +44,7 @@ pub(crate) const SHORTEST_BASE64: usize = 24;
 /// How much of that is padding at most, which is no Base64 of itself.
 pub(crate) const PADDING: usize = 2;
 /// The fewest characters of a run that is long enough.
-const RUN: usize = SHORTEST_BASE64 - PADDING;
+pub(crate) const RUN: usize = SHORTEST_BASE64 - PADDING;
 /// How much of a run is looked at to see whether there is text in it; as Base64, and as text.
 const PROBE: usize = SHORTEST_BASE64;
 /// How many of the bytes that a probe stands for may be something else than text.
@@ -141,9 +141,14 @@ impl Inside {
 pub(crate) fn holds_text(run: &[u8]) -> bool {
     let Some(probe) = run.first_chunk::<PROBE>() else { return false };
     let (quads, _) = probe.as_chunks::<4>();
+    let value = |byte: u8| VALUES.get(usize::from(byte)).copied().unwrap_or(0);
+    // Mostly the first byte of each quad says enough: it is no ASCII from the character `g` on.
+    if quads.iter().map(|[first, ..]| usize::from(value(*first) >> 5)).sum::<usize>() > NO_TEXT {
+        return false;
+    }
     let mut odd = 0;
     for quad in quads {
-        let [a, b, c, d] = quad.map(|byte| VALUES.get(usize::from(byte)).copied().unwrap_or(0));
+        let [a, b, c, d] = quad.map(value);
         let bytes = [a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d];
         odd += bytes.iter().filter(|byte| !is_text(**byte)).count();
         if odd > NO_TEXT {
@@ -246,31 +251,59 @@ const fn is_address(byte: u8) -> bool {
 /// The next run that may be Base64.
 pub(crate) fn base64(text: &Text<'_>, progress: &mut Progress) -> Unwrapped {
     loop {
-        let (at, known) = match run(text.bytes(), progress.from) {
-            Ok(run) => run,
+        match run(text.bytes(), progress.from) {
+            Ok((at, known)) => {
+                if let Some(unwrapped) = base64_at(text, (at, known), progress) {
+                    return unwrapped;
+                }
+            }
             Err(rest) => {
                 progress.from = rest;
                 return Unwrapped::Nothing;
             }
-        };
-        let start = start_of_run(text, at, progress.floor, RUN, is_base64);
-        let most = start + LONGEST_BASE64;
-        let end = run_end(text, known.min(most), most, is_base64);
-        match end.and_then(|end| run_end(text, end, end + PADDING, |byte| byte == b'=')) {
-            Ok(end) => {
-                *progress = Progress { from: end, floor: end };
-                if end - start >= SHORTEST_BASE64 {
-                    return Unwrapped::Found(Wrapped { start, end });
-                }
-            }
-            Err(Stop::Undecided) => {
-                progress.from = at;
-                return Unwrapped::Undecided(start);
-            }
-            Err(Stop::Nothing) => {
-                progress.from = text.len();
-                return Unwrapped::Nothing;
-            }
+        }
+    }
+}
+
+/// The next run that may be Base64 of all that stands from one place to another, where it ends or the text does.
+pub(crate) fn base64_in(
+    text: &Text<'_>,
+    (start, end): (usize, usize),
+    progress: &mut Progress,
+) -> Unwrapped {
+    loop {
+        progress.from = progress.from.max(start);
+        if progress.from + RUN > end {
+            return Unwrapped::Nothing;
+        }
+        if let Some(unwrapped) = base64_at(text, (progress.from, end), progress) {
+            return unwrapped;
+        }
+    }
+}
+
+/// What comes of a run that is long enough, by a place in it and up to where one saw that it goes on; nothing if it is too
+/// short nevertheless.
+fn base64_at(
+    text: &Text<'_>,
+    (at, known): (usize, usize),
+    progress: &mut Progress,
+) -> Option<Unwrapped> {
+    let start = start_of_run(text, at, progress.floor, RUN, is_base64);
+    let most = start + LONGEST_BASE64;
+    let end = run_end(text, known.min(most), most, is_base64);
+    match end.and_then(|end| run_end(text, end, end + PADDING, |byte| byte == b'=')) {
+        Ok(end) => {
+            *progress = Progress { from: end, floor: end };
+            (end - start >= SHORTEST_BASE64).then_some(Unwrapped::Found(Wrapped { start, end }))
+        }
+        Err(Stop::Undecided) => {
+            progress.from = at;
+            Some(Unwrapped::Undecided(start))
+        }
+        Err(Stop::Nothing) => {
+            progress.from = text.len();
+            Some(Unwrapped::Nothing)
         }
     }
 }
@@ -309,17 +342,23 @@ fn marks<S: Simd>(bytes: Lanes<S>) -> u64 {
     (letters | bytes.among(b'/', b'9') | signs).bits()
 }
 
+/// Where as many bytes follow each other as a run has at least.
+#[inline]
+pub(crate) const fn long(marks: u64) -> u64 {
+    let two = marks & marks >> 1;
+    let four = two & two >> 2;
+    let eight = four & four >> 4;
+    let sixteen = eight & eight >> 8;
+    sixteen & sixteen >> (RUN - 16)
+}
+
 /// Where in a block a run begins that is long enough, counted from so many bytes `before` it that are part of one.
 #[inline]
 const fn begins(marks: u64, before: usize) -> Option<usize> {
     if before > 0 && before + marks.trailing_ones() as usize >= RUN {
         return Some(0);
     }
-    let two = marks & marks >> 1;
-    let four = two & two >> 2;
-    let eight = four & four >> 4;
-    let sixteen = eight & eight >> 8;
-    let all = sixteen & sixteen >> (RUN - 16);
+    let all = long(marks);
     if all == 0 { None } else { Some(before + all.trailing_zeros() as usize) }
 }
 

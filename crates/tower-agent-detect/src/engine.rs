@@ -176,18 +176,49 @@ impl Engine {
     #[inline(never)]
     fn look(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
         let from = std::mem::replace(&mut scan.words_from, text.len());
-        let mut settled = self.look_again(text, scan, from);
+        let again = self.look_again(text, scan, from);
+        // What waits for more, or has begun too early, is looked at by itself.
+        let swept = !scan.inside
+            && self.filter.is_sweeping(text.bytes(), from)
+            && scan.base64.from >= Filter::swept_from(from);
+        let settled =
+            if swept { self.sweep(text, scan, from) } else { self.words(text, scan, from) };
+        let settled = again.min(settled).min(self.signs(text, scan, from));
+        self.personal_rest(scan);
+        settled.min(self.rest(text, scan))
+    }
+
+    /// Looks at words and numbers, and at Base64 by itself.
+    fn words(&self, text: &Text<'_>, scan: &mut Scan, from: usize) -> usize {
+        let mut settled = text.len();
         self.filter.search(text.bytes(), from, &mut |seen| {
             let (begins, numbers_from) = self.seen(text, seen, scan);
             settled = settled.min(begins);
             numbers_from
         });
-        settled = settled.min(self.signs(text, scan, from));
-        self.personal_rest(scan);
-        if !scan.inside {
-            settled = settled.min(self.base64(text, scan));
+        if scan.inside { settled } else { settled.min(self.base64(text, scan)) }
+    }
+
+    /// Looks at words, numbers and Base64.
+    fn sweep(&self, text: &Text<'_>, scan: &mut Scan, from: usize) -> usize {
+        let (mut settled, mut is_open) = (text.len(), false);
+        self.filter.search_long(text.bytes(), from, true, &mut |seen| {
+            let (begins, numbers_from) = match seen.kind {
+                Kind::Base64 if is_open => (text.len(), 0),
+                Kind::Base64 => {
+                    let (begins, more) = self.base64_in(text, (seen.start, seen.end), scan);
+                    is_open = more;
+                    (begins, 0)
+                }
+                _ => self.seen(text, seen, scan),
+            };
+            settled = settled.min(begins);
+            numbers_from
+        });
+        if !is_open {
+            scan.base64.from = scan.base64.from.max(scan.held.base64());
         }
-        settled.min(self.rest(text, scan))
+        settled
     }
 
     /// Does the same where a few bytes have come of which more is known. `base64`: where the last Base64 before them began.
@@ -258,6 +289,8 @@ impl Engine {
                 let begins = personal.hexes.seen(text, seen.start, pii::hex, found);
                 (begins, personal.hexes.from(text))
             }
+            // Nobody asks for them here.
+            Kind::Base64 => (text.len(), 0),
         }
     }
 

@@ -72,6 +72,8 @@ pub(crate) enum Kind {
     /// Three bytes that tell a hardware or network address: two hexadecimal digits around `:` or `-`, or `::`
     /// before or behind one.
     Hex,
+    /// A run of Base64 that is long enough to be looked at, if asked for. The last one of a text may be shorter.
+    Base64,
 }
 
 /// A text of which what ends behind a place is asked for.
@@ -117,15 +119,36 @@ impl Filter {
         from: usize,
         hit: &mut dyn FnMut(Occurrence) -> usize,
     ) {
-        let mut search = Search { text, from, digits_from: 0, hex_from: 0, hit };
         if text.len().saturating_sub(from) <= SHORT {
-            self.short(&mut search);
+            self.short(&mut Search::new(text, from, hit));
         } else {
-            let from = from.saturating_sub(self.behind());
-            long::words(&self.anchors, from, &mut search);
-            if self.numbers {
-                sweep::sweep(&mut search);
-            }
+            self.search_long(text, from, false, hit);
+        }
+    }
+
+    /// Whether a search for numbers has to look at each byte anyway.
+    pub(crate) const fn is_sweeping(&self, text: &[u8], from: usize) -> bool {
+        self.numbers && text.len().saturating_sub(from) > SHORT
+    }
+
+    /// From where on a text that has grown from a place on is looked at byte by byte.
+    pub(crate) const fn swept_from(from: usize) -> usize {
+        from.saturating_sub(sweep::BEFORE)
+    }
+
+    /// The same for a text that has grown much, with Base64 if that is asked for.
+    pub(crate) fn search_long(
+        &self,
+        text: &[u8],
+        from: usize,
+        base64: bool,
+        hit: &mut dyn FnMut(Occurrence) -> usize,
+    ) {
+        let mut search = Search::new(text, from, hit);
+        let from = from.saturating_sub(self.behind());
+        long::words(&self.anchors, from, &mut search);
+        if self.numbers {
+            sweep::sweep(&mut search, base64);
         }
     }
 
@@ -158,9 +181,9 @@ impl Filter {
         from: usize,
         hit: &mut dyn FnMut(Occurrence) -> usize,
     ) {
-        let mut search = Search { text, from, digits_from: 0, hex_from: 0, hit };
+        let mut search = Search::new(text, from, hit);
         if text.len().saturating_sub(from) >= SWEPT {
-            sweep::sweep(&mut search);
+            sweep::sweep(&mut search, false);
         } else {
             numbers::begins(text, from.saturating_sub(2), |start, begins| match begins {
                 Begins::Digits => search.seen_digits(start),
@@ -244,7 +267,11 @@ impl Met {
     }
 }
 
-impl<'a> Search<'a, '_> {
+impl<'a, 'h> Search<'a, 'h> {
+    fn new(text: &'a [u8], from: usize, hit: &'h mut dyn FnMut(Occurrence) -> usize) -> Self {
+        Self { text, from, digits_from: 0, hex_from: 0, hit }
+    }
+
     #[inline]
     fn rest(&self, at: usize) -> &'a [u8] {
         self.text.get(at..).unwrap_or(&[])
@@ -292,6 +319,10 @@ impl<'a> Search<'a, '_> {
         if start >= self.hex_from {
             self.hex_from = (self.hit)(Occurrence { kind: Kind::Hex, start, end: start + 3 });
         }
+    }
+
+    fn base64(&mut self, start: usize, end: usize) {
+        (self.hit)(Occurrence { kind: Kind::Base64, start, end });
     }
 
     #[inline]

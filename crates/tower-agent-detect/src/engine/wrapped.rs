@@ -30,12 +30,32 @@ impl Engine {
                     return settled;
                 }
                 Unwrapped::Undecided(begins) => return settled.min(begins),
-                Unwrapped::Found(run) => {
-                    settled = settled.min(self.runs(text, run, scan));
-                    self.encoded(text, run, scan);
-                }
+                Unwrapped::Found(run) => settled = settled.min(self.wrapped(text, run, scan)),
             }
         }
+    }
+
+    /// The same of a run from one place to another, where it ends or the text does. Says, too, whether more decides.
+    pub(super) fn base64_in(
+        &self,
+        text: &Text<'_>,
+        run: (usize, usize),
+        scan: &mut Scan,
+    ) -> (usize, bool) {
+        let mut settled = text.len();
+        loop {
+            match decode::base64_in(text, run, &mut scan.base64) {
+                Unwrapped::Nothing => return (settled, false),
+                Unwrapped::Undecided(begins) => return (settled.min(begins), true),
+                Unwrapped::Found(run) => settled = settled.min(self.wrapped(text, run, scan)),
+            }
+        }
+    }
+
+    fn wrapped(&self, text: &Text<'_>, run: Wrapped, scan: &mut Scan) -> usize {
+        let settled = self.runs(text, run, scan);
+        self.encoded(text, run, scan);
+        settled
     }
 
     /// Tries what has no words to be known by.

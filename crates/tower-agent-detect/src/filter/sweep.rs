@@ -1,24 +1,31 @@
-//! Passes over the numbers of a long text that are too short for anything, as most are, by a bit for each byte.
+//! Looks at each byte of a long text for whatever has no word, by a bit for each.
+//!
+//! It passes over the numbers that are too short for anything, as most are.
 //!
 //! What it passes over, the recognisers of [`crate::pii`] would find nothing in. Whatever may go on at the end of the text,
 //! or may have begun too far before it, it leaves to them.
 
 use fearless_simd::{Simd, dispatch};
 
-use super::Search;
+use super::{Filter, Search};
 use crate::{
     bits::{self, BLOCK, Lanes},
+    decode,
     pii::{self, MAX_ACCOUNT, MIN_DIGITS},
     text::{End, Text, is_word},
 };
 
 /// How far before what is new a number may begin that is not over there, in bytes. Longer ones are not passed over.
-const BEFORE: usize = 64;
+pub(super) const BEFORE: usize = 64;
 /// The fewest dots of an address.
 const FEW_DOTS: u32 = 3;
 
 /// The fewest bytes of an address in hexadecimal digits without double colons.
 const SHORTEST_ADDRESS: usize = "0011.2233.4455".len();
+
+/// How many blocks are marked before one looks at what the marks say. That cannot be foreseen, and would make the processor begin
+/// again with the next ones each time that it turns out otherwise.
+const AT_ONCE: usize = 16;
 
 /// What the bytes of a block are, a bit for each.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,6 +38,7 @@ struct Marks {
     dots: u64,
     /// Digits, and what may stand between them.
     parts: u64,
+    base64: u64,
 }
 
 /// A look at a text, block by block.
@@ -45,36 +53,55 @@ struct Sweep<'s, 'a, 'h> {
     is_cut: bool,
     /// Digits that begin before this place may belong to an account, or to an address in hexadecimal digits.
     number_to: usize,
+    /// How many bytes of Base64 stand right before the block.
+    base64: usize,
 }
 
-/// Reports the numbers that may be something, and end with what is new.
-pub(super) fn sweep(search: &mut Search<'_, '_>) {
-    dispatch!(bits::level(), simd => sweep_with(simd, search));
+/// Reports the numbers that may be something, and end with what is new; and Base64, if it is asked for.
+pub(super) fn sweep(search: &mut Search<'_, '_>, base64: bool) {
+    dispatch!(bits::level(), simd => sweep_with(simd, search, base64));
 }
 
 #[inline(always)]
-fn sweep_with<S: Simd>(simd: S, search: &mut Search<'_, '_>) {
-    let at = search.from.saturating_sub(BEFORE);
+fn sweep_with<S: Simd>(simd: S, search: &mut Search<'_, '_>, base64: bool) {
+    let at = Filter::swept_from(search.from);
     let text = search.text;
-    let mut marks = Marks::of(Lanes::of(simd, text, at));
+    let is_cut = at > 0;
+    let mut sweep =
+        Sweep { search, at, digits_to: at, hex_to: at, is_cut, number_to: 0, base64: 0 };
     // One cannot see whether there are digits before the first block.
     let mut before = u64::MAX;
-    let mut sweep = Sweep { search, at, digits_to: at, hex_to: at, is_cut: at > 0, number_to: 0 };
+    let mut marks = [Marks::default(); AT_ONCE + 1];
     while sweep.at < text.len() {
-        let next = if text.len() - sweep.at > BLOCK {
-            Marks::of(Lanes::of(simd, text, sweep.at + BLOCK))
-        } else {
-            Marks::default()
-        };
-        // Whatever is a number has a digit in one of these blocks; or is an address of nothing but letters.
-        if before | marks.digits | next.digits | marks.row(&next) != 0 {
-            sweep.look(&marks, &next);
+        mark(simd, text, sweep.at, &mut marks);
+        for [block, next] in marks.array_windows() {
+            if sweep.at >= text.len() {
+                break;
+            }
+            sweep.look(before, block, next);
+            if base64 {
+                sweep.base64(block.base64);
+            }
+            before = block.digits;
+            sweep.at += BLOCK;
         }
-        before = marks.digits;
-        marks = next;
-        sweep.at += BLOCK;
+    }
+    if base64 {
+        sweep.search.base64(text.len() - sweep.base64, text.len());
     }
     sweep.end();
+}
+
+/// Marks the blocks from a place on, as far as there are.
+#[inline(always)]
+fn mark<S: Simd>(simd: S, text: &[u8], at: usize, marks: &mut [Marks]) {
+    for (to, at) in marks.iter_mut().zip((at..).step_by(BLOCK)) {
+        if at >= text.len() {
+            *to = Marks::default();
+            return;
+        }
+        *to = Marks::of(Lanes::of(simd, text, at));
+    }
 }
 
 /// Bits moved to the places so many bytes before theirs, with those of the next block behind them.
@@ -108,15 +135,20 @@ fn places(mut bits: u64) -> impl Iterator<Item = usize> {
 impl Marks {
     #[inline(always)]
     fn of<S: Simd>(bytes: Lanes<S>) -> Self {
-        let (colons, hyphens) = (bytes.is(b':'), bytes.is(b'-'));
-        let parts = bytes.among(b'-', b':') | bytes.among(b'(', b')') | bytes.is(b' ');
+        let digits = bytes.among(b'0', b'9').bits();
+        let letters = bytes.small().among(b'a', b'z').bits();
+        let (colons, hyphens) = (bytes.is(b':').bits(), bytes.is(b'-').bits());
+        let parentheses = bytes.is_but_for(b'(' ^ b')', b'(');
+        let parts = parentheses | bytes.is(b' ') | bytes.among(b'-', b':');
+        let signs = bytes.is_but_for(b'+' ^ b'/', b'+') | bytes.is(b'_');
         Self {
-            digits: bytes.among(b'0', b'9').bits(),
-            letters: bytes.small().among(b'a', b'z').bits(),
-            colons: colons.bits(),
-            pairs: (colons | hyphens).bits(),
+            digits,
+            letters,
+            colons,
+            pairs: colons | hyphens,
             dots: bytes.is(b'.').bits(),
             parts: parts.bits(),
+            base64: letters | digits | hyphens | signs.bits(),
         }
     }
 
@@ -166,9 +198,49 @@ const fn is_part(byte: u8) -> bool {
 }
 
 impl Sweep<'_, '_, '_> {
+    /// Looks for runs of Base64 that are long enough.
     #[inline(always)]
-    fn look(&mut self, marks: &Marks, next: &Marks) {
-        let (rows, doubles) = (marks.row(next) | marks.rows(next), marks.doubles(next));
+    fn base64(&mut self, marks: u64) {
+        let len = BLOCK.min(self.search.text.len() - self.at) as u32;
+        let first = marks.trailing_ones();
+        if first == len {
+            self.base64 += len as usize;
+            return;
+        }
+        if (self.base64 + first as usize >= decode::RUN) | (decode::long(marks) != 0) {
+            self.runs(marks, len);
+        }
+        self.base64 = (marks << (u64::BITS - len)).leading_ones() as usize;
+    }
+
+    /// Reports the runs of Base64 that end in a block, if they are long enough.
+    #[inline(never)]
+    fn runs(&mut self, marks: u64, len: u32) {
+        let first = marks.trailing_ones();
+        if self.base64 + first as usize >= decode::RUN {
+            self.search.base64(self.at - self.base64, self.at + first as usize);
+        }
+        let mut left = decode::long(marks) & !below(first);
+        while left != 0 {
+            let start = left.trailing_zeros();
+            let end = start + (marks >> start).trailing_ones();
+            if end == len {
+                return;
+            }
+            self.search.base64(self.at + start as usize, self.at + end as usize);
+            left &= !below(end);
+        }
+    }
+
+    /// Looks at a block. `before`: the digits of the one before it.
+    #[inline(always)]
+    fn look(&mut self, before: u64, marks: &Marks, next: &Marks) {
+        let row = marks.row(next);
+        // Whatever is a number has a digit in one of these blocks; or is an address of nothing but letters.
+        if before | marks.digits | next.digits | row == 0 {
+            return;
+        }
+        let (rows, doubles) = (row | marks.rows(next), marks.doubles(next));
         if rows | doubles != 0 {
             self.addresses(rows, doubles);
         }

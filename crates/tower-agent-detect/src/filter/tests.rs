@@ -210,7 +210,7 @@ fn numbers<'p>(text: &Text<'_>, places: impl IntoIterator<Item = &'p Occurrence>
         match place.kind {
             Kind::Digits => digits.seen(text, place.start, pii::number, &mut found),
             Kind::Hex => hexes.seen(text, place.start, pii::hex, &mut found),
-            Kind::Word(_) => continue,
+            Kind::Word(_) | Kind::Base64 => continue,
         };
     }
     let span = |found: &Found| (found.kind, found.start, found.end);
