@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     bits::levels,
+    decode,
     personal::Line,
     pii::{self, Found},
     text::{End, Text},
@@ -279,6 +280,15 @@ fn dense() -> impl Strategy<Value = String> {
     "[abkey_:/0-]{3,6}|[a-c]{3,12}|[ -~]{3,20}"
 }
 
+/// The runs of Base64 that are long enough, and the last one of all in any case.
+fn runs(text: &[u8]) -> Vec<(usize, usize)> {
+    let is_in = |at: usize| text.get(at).is_some_and(|byte| crate::tail::is_base64(*byte));
+    let ends = (0..=text.len())
+        .filter(|at| !is_in(*at) && (*at == text.len() || is_in(at.wrapping_sub(1))));
+    let run = |end: usize| ((0..end).rev().take_while(|at| is_in(*at)).last().unwrap_or(end), end);
+    ends.map(run).filter(|(start, end)| end - start >= decode::RUN || *end == text.len()).collect()
+}
+
 proptest! {
     #[test]
     fn what_is_found_is_what_is_there(
@@ -317,6 +327,29 @@ proptest! {
         let (some, all) = passed_over(&Text::new(&text, false, ends));
         let missed = all.iter().find(|it| !some.contains(it)).map(|it| String::from_utf8_lossy(&text[it.1.saturating_sub(40)..text.len().min(it.2 + 20)]));
         prop_assert_eq!(&some, &all, "{:?}", missed);
+    }
+
+    #[test]
+    fn runs_of_base64_are_reported_where_they_end(
+        text in prop::collection::vec("[a-zA-Z0-9+/_-]{0,30}|[a-zA-Z0-9+/_-]{50,140}|[ -~]{0,9}|é|=", 0..40),
+    ) {
+        let text = text.concat();
+        let filter = filter(&[], true);
+
+        let found = levels::each(|| {
+            let mut found = Vec::new();
+            filter.search_long(text.as_bytes(), 0, true, &mut |seen| {
+                if seen.kind == Kind::Base64 {
+                    found.push((seen.start, seen.end));
+                }
+                0
+            });
+            found
+        });
+
+        for found in found {
+            prop_assert_eq!(&found, &runs(text.as_bytes()));
+        }
     }
 
     #[test]

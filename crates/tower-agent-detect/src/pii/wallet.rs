@@ -133,7 +133,11 @@ fn polymod(sum: u32, digit: u32) -> u32 {
 
 /// The mixed case of an address of Ethereum is a checksum, too, but asks for a hash function of its own.
 fn ethereum(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
-    if peek(text, start.saturating_add(1))? != b'x' {
+    // Most numbers are far shorter.
+    let middle = text.bytes().get(start.saturating_add(ETHEREUM_LEN / 2));
+    if peek(text, start.saturating_add(1))? != b'x'
+        || middle.is_some_and(|byte| !byte.is_ascii_alphanumeric())
+    {
         return Ok(None);
     }
     let Some(end) = word(text, start, ETHEREUM_LEN)? else { return Ok(None) };
