@@ -32,19 +32,19 @@ pub(crate) struct Such<S: Simd> {
     before: u32,
 }
 
-/// The first bytes of a text, with zeros behind its end.
+/// The first bytes of a text, with others behind its end.
 #[inline(always)]
-pub(crate) fn load<S: Simd>(simd: S, text: &[u8]) -> u8x64<S> {
+pub(crate) fn load<S: Simd>(simd: S, text: &[u8], behind: u8) -> u8x64<S> {
     match text.first_chunk() {
         Some(block) => u8x64::load_array_ref(simd, block),
-        None => u8x64::load_array(simd, padded(text)),
+        None => u8x64::load_array(simd, padded(text, behind)),
     }
 }
 
-/// A text with zeros behind its end.
+/// A text with other bytes behind its end.
 #[inline(never)]
-pub(crate) fn padded<const N: usize>(text: &[u8]) -> [u8; N] {
-    let mut block = [0; N];
+pub(crate) fn padded<const N: usize>(text: &[u8], behind: u8) -> [u8; N] {
+    let mut block = [behind; N];
     if let Some(to) = block.get_mut(..text.len()) {
         to.copy_from_slice(text);
     }
@@ -64,7 +64,7 @@ impl<S: Simd> Lanes<S> {
                 bytes: u8x64::load_array_ref(simd, block),
                 before: (BLOCK - rest.len()) as u32,
             },
-            _ => Self { bytes: load(simd, rest), before: 0 },
+            _ => Self { bytes: load(simd, rest, 0), before: 0 },
         }
     }
 

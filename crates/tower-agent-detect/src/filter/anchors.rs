@@ -283,8 +283,8 @@ fn pattern(word: &[u8], around: &Around, at: isize) -> Pattern {
     [0, 1, 2, 3, 4].map(|byte: isize| {
         let Ok(at) = usize::try_from(at + byte) else { return around.before };
         let behind = || around.behind.get(at - word.len()).copied().unwrap_or(ANY);
-        // Behind the end of a text, zeros are searched.
-        word.get(at).map_or_else(|| behind() | class::bit(0), |byte| class::bit(*byte))
+        let or_end = || behind() | class::bit(class::BEHIND);
+        word.get(at).map_or_else(or_end, |byte| class::bit(*byte))
     })
 }
 

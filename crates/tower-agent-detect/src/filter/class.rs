@@ -32,6 +32,10 @@ pub(super) fn windows_behind([second, third]: [u8; 2]) -> impl Iterator<Item = W
     (0..32).map(move |first| window | first)
 }
 
+/// What is searched behind the end of a text, where any word may end: of the same class as digits, which may stand behind most
+/// words in any case.
+pub(super) const BEHIND: u8 = b'@';
+
 /// Some of the classes, a bit for each.
 pub(crate) type Classes = u32;
 
@@ -83,10 +87,10 @@ pub(super) struct Pairs<S: Simd>(u16x32<S>);
 
 // What is not inlined into the function that was chosen for a processor is compiled for the least one.
 impl<S: Simd> Pairs<S> {
-    /// Of the first bytes of a text, with zeros behind its end.
+    /// Of the first bytes of a text, with [`BEHIND`] behind its end.
     #[inline(always)]
     pub(super) fn of(simd: S, text: &[u8]) -> Self {
-        Self(classes(simd, bits::load(simd, text)).bitcast())
+        Self(classes(simd, bits::load(simd, text, BEHIND)).bitcast())
     }
 
     /// The windows that begin with each pair, if these are the next ones.

@@ -5,7 +5,7 @@ use fearless_simd::{Simd, dispatch, prelude::*, u16x32};
 use super::{
     Search,
     anchors::{Anchors, SECOND, Sorts},
-    class::{PAIRS, Pairs, Window},
+    class::{self, PAIRS, Pairs, Window},
 };
 use crate::bits;
 
@@ -65,7 +65,7 @@ fn next<S: Simd>(simd: S, text: &[u8], at: usize) -> [Pairs<S>; 2] {
     let rest = text.get(at..).unwrap_or_default();
     match rest.first_chunk() {
         Some(block) => halves(simd, block),
-        None => halves(simd, &bits::padded(rest)),
+        None => halves(simd, &bits::padded(rest, class::BEHIND)),
     }
 }
 
