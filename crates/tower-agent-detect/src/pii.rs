@@ -26,7 +26,7 @@ mod wallet;
 
 pub(crate) use cluster::MIN_DIGITS;
 pub(crate) use email::email;
-pub(crate) use tail::{MAX_ACCOUNT, MAX_NUMBER, is_head, is_local, local};
+pub(crate) use tail::{MAX_ACCOUNT, MAX_NUMBER, is_head, is_local, local, may_be_account};
 pub(crate) use wallet::{base58_words, wallet};
 
 use self::cluster::Cluster;

@@ -294,7 +294,7 @@ impl Sweep<'_, '_, '_> {
     /// Notes that an account may begin at a place.
     #[inline(never)]
     fn head(&mut self, at: usize) {
-        if pii::is_head(&Text::new(self.search.text, false, End::More), at) {
+        if pii::may_be_account(&Text::new(self.search.text, false, End::More), at) {
             self.number_to = self.number_to.max(at + MAX_ACCOUNT);
         }
     }

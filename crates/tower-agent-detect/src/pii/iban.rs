@@ -77,6 +77,11 @@ const PLACES: [[u8; 26]; 26] = {
     places
 };
 
+/// Whether a number begins at a place, or may, by what follows.
+pub(super) fn may_begin(text: &Text<'_>, start: usize) -> bool {
+    read(text, start) != Ok(None)
+}
+
 /// Where the number ends that begins at `start`.
 fn read(text: &Text<'_>, start: usize) -> Result<Option<usize>, Unknown> {
     let head = [0, 1, 2, 3].map(|ahead| here(text, start.saturating_add(ahead)));

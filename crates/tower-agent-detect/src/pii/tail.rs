@@ -24,6 +24,11 @@ pub(crate) fn local(bytes: &[u8]) -> usize {
     email::run(&text, end).unwrap_or(bytes.len())
 }
 
+/// Whether an account begins at a place, or may, by what follows.
+pub(crate) fn may_be_account(text: &Text<'_>, at: usize) -> bool {
+    is_head(text, at) && iban::may_begin(text, at)
+}
+
 /// Whether a country and check digits stand at a place.
 #[inline]
 pub(crate) fn is_head(text: &Text<'_>, at: usize) -> bool {
