@@ -25,7 +25,7 @@ use crate::{
     personal::{Personal, Progresses},
     pii::{self, Found},
     rule::Rule,
-    tail::{Held, News, Tail},
+    tail::{Held, News, Tail, Walk},
     text::{End, Text, Verdict},
     trail::Trails,
 };
@@ -148,16 +148,27 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn go_on(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
         let (bytes, from) = (text.bytes(), scan.words_from);
-        if text.len() - from > News::MOST {
+        let new = bytes.get(from..).unwrap_or_default();
+        if new.len() > News::MOST {
             return self.look_back(text, scan);
         }
-        let base64 = scan.held.base64();
-        let news = scan.held.take(bytes, from, &self.filter, scan.base64.floor);
+        let walk = scan.held.walk(new, &self.filter);
+        if scan.is_calm
+            && let Some(held) = self.tail.passes(bytes, &mut scan.held, &walk)
+        {
+            scan.words_from = text.len();
+            return held;
+        }
+        self.went_on(text, scan, &walk)
+    }
+
+    /// Does the same where something may come of the last bytes.
+    #[inline(never)]
+    fn went_on(&self, text: &Text<'_>, scan: &mut Scan, walk: &Walk) -> usize {
+        let (bytes, base64) = (text.bytes(), scan.held.base64());
+        let news = scan.held.take(bytes, scan.words_from, walk, scan.base64.floor);
         if scan.is_calm && news.is_quiet() {
             scan.words_from = text.len();
-            if self.tail.is_nothing(bytes, &scan.held) {
-                return text.len();
-            }
             return self.tail.hold(bytes, &mut scan.held, self.personal.kinds);
         }
         self.glance(text, scan, (news, base64))

@@ -257,6 +257,11 @@ impl Met {
     }
 
     #[inline]
+    pub(crate) const fn is_nothing(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline]
     pub(crate) const fn is_word(self) -> bool {
         ends::word(self.0)
     }

@@ -72,15 +72,20 @@ impl Search {
         self.segment + settled
     }
 
-    /// Does the same as [`advance`](Self::advance) for a text that goes on, if this [can tell](Self::is_plain).
+    /// Does the same as [`advance`](Self::advance) for a text that goes on, if this [can tell](Self::is_plain). Before any other
+    /// search, it must be said that there are [no masks](Self::has_no_masks) up to here.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, engine: &Engine, bytes: &[u8]) -> usize {
         let segment = bytes.get(self.segment..).unwrap_or_default();
         let text = Text::new(segment, self.after_mask, End::More);
-        (self.masks_from, self.masks_seen) = (bytes.len(), bytes.len());
         let settled = engine.go_on(&text, &mut self.scan);
         self.take_hits();
         self.segment + settled
+    }
+
+    /// Notes that there is nothing of a mask up to a place.
+    pub(crate) const fn has_no_masks(&mut self, to: usize) {
+        (self.masks_from, self.masks_seen) = (to, to);
     }
 
     /// Whether nothing has come of a mask that may yet go on.

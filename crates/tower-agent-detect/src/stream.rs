@@ -97,13 +97,21 @@ impl StreamRedactor {
             return self.look(piece, bytes, out);
         }
         let settled = self.search.go_on(self.detector.engine(), self.text.text().as_bytes());
-        self.settle(settled, false, out);
+        if settled == self.text.len() && self.search.hits.is_empty() {
+            append(self.text.text().get(self.done..).unwrap_or_default(), out);
+            self.done = settled;
+        } else {
+            self.settle(settled, false, out);
+        }
         self.rest();
     }
 
     /// Takes a piece that may be read in another way than it is written, or be a part of something that was masked.
     #[inline(never)]
     fn look(&mut self, piece: &str, bytes: Bytes, out: &mut String) {
+        if self.is_plain {
+            self.search.has_no_masks(self.text.len() - piece.len());
+        }
         self.placeholder |= bytes.may_begin_placeholder();
         if !bytes.are_ascii() || self.text.has_view() {
             self.text.view(piece);
@@ -113,6 +121,7 @@ impl StreamRedactor {
         if self.text.len() < self.search_at {
             return;
         }
+        self.search_at = 0;
         self.release(false, out);
         self.is_plain = self.search.is_plain() && !self.text.has_view() && self.mask.is_only_ours();
         self.rest();
@@ -127,7 +136,6 @@ impl StreamRedactor {
         let (length, held) = (self.text.len(), self.held());
         self.waits = self.search.waits();
         self.waits_to = length + Self::UNLOOKED;
-        self.search_at = 0;
         if held >= 256 {
             // A long hold is searched again only when it grew by a quarter, so that the work stays linear.
             self.search_at = length + held / 4;

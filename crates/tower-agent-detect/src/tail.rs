@@ -5,7 +5,7 @@ mod held;
 
 pub(crate) use self::{
     class::{Bytes, Waits, is_base64, is_run},
-    held::{Held, News},
+    held::{Held, News, Walk},
 };
 
 use crate::{
@@ -49,12 +49,23 @@ impl Tail {
         Self { odd: Tree::new(beginnings.into_iter().zip(0..)), ends }
     }
 
-    /// Whether nothing of a text has to be held back, as far as is easy to see.
-    #[inline]
-    pub(crate) fn is_nothing(&self, bytes: &[u8], held: &Held) -> bool {
-        held.is_nothing(bytes)
-            && held.head.is_none()
-            && self.ends.of(bytes, held.carry).is_nothing()
+    /// Takes in what a text now ends with, if nothing comes of it as far as is easy to see. Gives the place from which the text
+    /// has to be held back then.
+    #[inline(always)]
+    pub(crate) fn passes(&self, bytes: &[u8], held: &mut Held, walk: &Walk) -> Option<usize> {
+        if !held.may_pass(walk, bytes.len()) {
+            return None;
+        }
+        let ending = self.ends.of(bytes, walk.carry);
+        let hold = if ending.is_nothing() {
+            bytes.len()
+        } else if ending.is_byte() {
+            run_before(bytes, bytes.len() - 1)
+        } else {
+            return None;
+        };
+        held.pass(walk, bytes.len());
+        Some(hold)
     }
 
     /// The place from which the text has to be held back.
@@ -67,7 +78,7 @@ impl Tail {
         let ending = self.ends.of(bytes, held.carry);
         if !ending.is_nothing() {
             let begins = if ending.is_byte() { bytes.len() - 1 } else { self.odd(bytes) };
-            hold = hold.min(run_at_end(bytes.get(..begins).unwrap_or_default()));
+            hold = hold.min(run_before(bytes, begins));
         }
         if held.head.is_some() && kinds.contains(Kind::Iban) {
             hold = hold.min(held.account(bytes));
@@ -84,7 +95,19 @@ impl Tail {
     }
 }
 
+/// Where the run begins that ends at a place of a text.
+#[inline]
+fn run_before(text: &[u8], end: usize) -> usize {
+    match end.checked_sub(1).and_then(|last| text.get(last)) {
+        Some(last) if class::is_part_of_either(*last) => {
+            run_at_end(text.get(..end).unwrap_or_default())
+        }
+        _ => end,
+    }
+}
+
 /// Where the run that a text ends with begins.
+#[inline(never)]
 fn run_at_end(text: &[u8]) -> usize {
     const LONGEST: usize = LONGEST_RUN + LONGEST_WORD;
     let last = |bytes: &[u8], most: usize, such: fn(u8) -> bool| {
@@ -110,7 +133,9 @@ pub(crate) mod tests {
     fn held(bytes: &[u8]) -> Held {
         let mut held = Held::default();
         for end in 0..=bytes.len() {
-            held.take(&bytes[..end], end.saturating_sub(1), &FILTER, 0);
+            let from = end.saturating_sub(1);
+            let walk = held.walk(&bytes[from..end], &FILTER);
+            held.take(&bytes[..end], from, &walk, 0);
         }
         held
     }

@@ -193,6 +193,30 @@ proptest! {
     }
 }
 
+#[test]
+fn a_number_is_found_wherever_long_pieces_end() {
+    let numbers = [
+        "mac 001b.4411.3ab7",
+        "00-1b-44-11-3a-b7",
+        "00:1b:44:11:3a:b7",
+        "fe80::1b2c:3",
+        "2001:db8::8a2e:370:7334",
+        "192.0.2.17",
+        "4111 1111 1111 1111",
+        "+44 20 7946 0958",
+        "DE89370400440532013000",
+        "GB29 NWBK 6016 1331 9268 19",
+    ];
+    for number in numbers {
+        for end in 0..=number.len() {
+            for before in [40, 41, 63, 64, 100] {
+                let text = format!("{} {number} and so on", "w".repeat(before));
+                check(&DETECTORS[0], &MASKS[0].0, true, &text, &[before + 1 + end, 50]);
+            }
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct Cases {
     case: Vec<Case>,

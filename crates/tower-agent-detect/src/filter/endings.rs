@@ -61,6 +61,9 @@ impl Endings {
     pub(crate) fn of(&self, text: &[u8], carry: Carry) -> Ending {
         let Some(last) = text.last() else { return Ending(0) };
         let flags = self.bytes.get(usize::from(*last)).copied().unwrap_or(0);
+        if flags == 0 {
+            return Ending(0);
+        }
         let bits = self.windows.get(usize::from(carry.window / 64)).copied().unwrap_or(0);
         let is_end = bits >> (carry.window % 64) & 1;
         Ending(flags & (WORD | (is_end as u8 * END)))

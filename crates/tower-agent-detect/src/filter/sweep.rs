@@ -53,6 +53,8 @@ struct Sweep<'s, 'a, 'h> {
     is_cut: bool,
     /// Digits that begin before this place may belong to an account, or to an address in hexadecimal digits.
     number_to: usize,
+    /// So may digits that end behind this one, to an address that goes on behind the text.
+    number_from: usize,
     /// How many bytes of Base64 stand right before the block.
     base64: usize,
 }
@@ -66,9 +68,16 @@ pub(super) fn sweep(search: &mut Search<'_, '_>, base64: bool) {
 fn sweep_with<S: Simd>(simd: S, search: &mut Search<'_, '_>, base64: bool) {
     let at = Filter::swept_from(search.from);
     let text = search.text;
-    let is_cut = at > 0;
-    let mut sweep =
-        Sweep { search, at, digits_to: at, hex_to: at, is_cut, number_to: 0, base64: 0 };
+    let mut sweep = Sweep {
+        search,
+        at,
+        digits_to: at,
+        hex_to: at,
+        is_cut: at > 0,
+        number_to: 0,
+        number_from: text.len() - parts_at_end(text),
+        base64: 0,
+    };
     // One cannot see whether there are digits before the first block.
     let mut before = u64::MAX;
     let mut marks = [Marks::default(); AT_ONCE + 1];
@@ -197,6 +206,11 @@ const fn is_part(byte: u8) -> bool {
     byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.')
 }
 
+/// How many bytes of the end of a text may be an address that has begun: none is longer than a block.
+fn parts_at_end(text: &[u8]) -> usize {
+    text.iter().rev().take(BLOCK).take_while(|byte| is_part(**byte)).count()
+}
+
 impl Sweep<'_, '_, '_> {
     /// Looks for runs of Base64 that are long enough.
     #[inline(always)]
@@ -323,7 +337,8 @@ impl Sweep<'_, '_, '_> {
                 digits: from_place(from, marks.digits, next.digits),
                 dots: from_place(from, marks.dots, next.dots),
             };
-            let must_be = is_rest | is_last | (at < self.number_to);
+            let is_part = at < self.number_to || self.digits_to > self.number_from;
+            let must_be = is_rest | is_last | is_part;
             if must_be | number.may_be(self.search.text) {
                 self.number(&number, from_place(from, marks.parts, next.parts));
             }

@@ -80,6 +80,13 @@ pub(super) fn is_part_of_both(byte: u8) -> bool {
     class(byte) & (RUN | OTHER) == RUN
 }
 
+/// Whether a byte is a part of one of the two.
+#[inline]
+pub(super) fn is_part_of_either(byte: u8) -> bool {
+    const RUN: Class = 1 << (LANE * Lane::Run as u32);
+    class(byte) & (RUN | OTHER) != OTHER
+}
+
 /// What the filter makes of a byte of this class.
 #[inline]
 pub(super) const fn of_filter(class: Class) -> LastOfThree {

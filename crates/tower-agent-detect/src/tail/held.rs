@@ -24,6 +24,19 @@ pub(crate) struct Held {
     pub(super) head: Option<usize>,
 }
 
+/// What some bytes are, one after another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walk {
+    runs: Class,
+    pub(super) carry: Carry,
+    seen: Class,
+    met: Met,
+    /// As in [`News`].
+    ends: u64,
+    /// A bit for each byte that is no Base64, in the same order.
+    others: u64,
+}
+
 /// What has come since the last look.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct News {
@@ -58,18 +71,22 @@ impl News {
     }
 }
 
-impl Held {
-    /// Looks at the bytes from a place on, which are [`News::MOST`] or fewer; of what was there before, `floor` is where
-    /// new Base64 may begin.
+impl Walk {
+    /// Whether nothing that anything begins with is among the bytes, and the last one belongs to nothing that would have to be
+    /// held.
     #[inline(always)]
-    pub(crate) fn take(
-        &mut self,
-        bytes: &[u8],
-        from: usize,
-        filter: &Filter,
-        floor: usize,
-    ) -> News {
-        let new = bytes.get(from..).unwrap_or_default();
+    fn is_nothing(&self) -> bool {
+        self.met.is_nothing()
+            && self.seen & (AT | PERCENT | DIGIT | WIDE) == 0
+            && self.others & 1 == 1
+            && is_nothing(self.runs)
+    }
+}
+
+impl Held {
+    /// Looks at some bytes that follow the text, [`News::MOST`] or fewer.
+    #[inline(always)]
+    pub(crate) fn walk(&self, new: &[u8], filter: &Filter) -> Walk {
         let (mut runs, mut carry) = (self.runs, self.carry);
         let (mut seen, mut met, mut ends, mut others) = (0, Met::default(), 0_u64, 0_u64);
         for byte in new {
@@ -81,6 +98,26 @@ impl Held {
             others = others << 1 | class::other(class);
             runs = (runs + ONES) & class;
         }
+        Walk { runs, carry, seen, met, ends, others }
+    }
+
+    /// Whether nothing comes of the bytes that a text now ends with, as far as is easy to see: up to its end, nothing has to be
+    /// held but what a word may begin with.
+    #[inline(always)]
+    pub(super) fn may_pass(&self, walk: &Walk, end: usize) -> bool {
+        walk.is_nothing() && end <= self.base64 + LEAST_BASE64 && self.head.is_none()
+    }
+
+    /// Takes in such bytes.
+    #[inline(always)]
+    pub(super) const fn pass(&mut self, walk: &Walk, end: usize) {
+        (self.runs, self.carry, self.base64) = (saturated(walk.runs), walk.carry, end);
+    }
+
+    /// Takes in the bytes from a place on; of what was there before, `floor` is where new Base64 may begin.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, bytes: &[u8], from: usize, walk: &Walk, floor: usize) -> News {
+        let Walk { runs, carry, seen, met, ends, others } = *walk;
         (self.runs, self.carry) = (saturated(runs), carry);
         let begins = self.base64.max(floor);
         self.base64 = begins;
@@ -88,7 +125,7 @@ impl Held {
         if others != 0 {
             self.base64 = bytes.len() - others.trailing_zeros() as usize;
             ends_base64 = bytes.len() > begins + LEAST_BASE64
-                && has_long(others, from.saturating_sub(begins), new.len());
+                && has_long(others, from.saturating_sub(begins), bytes.len() - from);
         }
         if seen & WIDE != 0 {
             self.count_local(bytes);
@@ -141,10 +178,7 @@ impl Held {
     /// Whether the text ends with no run of any sort that would have to be held, as far as is easy to see.
     #[inline]
     pub(super) fn is_nothing(&self, bytes: &[u8]) -> bool {
-        const HELD: Class = lane(Lane::Run, true) | lane(Lane::Local, true) | lane(Lane::Hex, true);
-        self.runs & HELD == 0
-            && self.base64 >= bytes.len()
-            && self.run(Lane::Number) == self.run(Lane::Between)
+        self.base64 >= bytes.len() && is_nothing(self.runs)
     }
 
     /// Where the account begins that has to be held, whose head stands somewhere.
@@ -201,10 +235,22 @@ impl Held {
     }
 }
 
+/// Whether none of the runs has to be held.
+#[inline]
+const fn is_nothing(runs: Class) -> bool {
+    const HELD: Class = lane(Lane::Run, true) | lane(Lane::Local, true) | lane(Lane::Hex, true);
+    // What may stand in a number stands behind none.
+    let others = (runs >> (LANE * Lane::Number as u32)) ^ (runs >> (LANE * Lane::Between as u32));
+    runs & HELD == 0 && others & COUNTED as Class == 0
+}
+
 /// No more than [`COUNTED`] in any lane. Up to [`News::MOST`] more than that there is room for.
 #[inline]
 const fn saturated(runs: Class) -> Class {
     let over = runs >> (LANE - 1) & ONES;
+    if over == 0 {
+        return runs;
+    }
     (runs | (over * COUNTED as Class)) & (ONES * COUNTED as Class)
 }
 
