@@ -73,6 +73,8 @@ enum Target {
     Wallet(u32),
     /// What touches the end of something that was found.
     Touching,
+    /// A number behind the end of something that was found.
+    Behind,
 }
 
 /// Something found.
@@ -263,7 +265,7 @@ impl Engine {
 
     /// Looks at what touches anything that was found, and leaves out what is allowed.
     fn rest(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
-        let settled = if scan.inside { text.len() } else { self.touching(text, scan) };
+        let settled = self.touching(text, scan);
         scan.calm_down();
         if !self.allow.is_empty() {
             scan.hits.retain(|hit| !self.allow.allows(text.bytes().get(hit.start..hit.end)));
@@ -314,6 +316,7 @@ impl Engine {
             Target::KeyRest(rule) => (key_block::rest(text, start), rule),
             Target::Wallet(rule) => (pii::wallet(text, start), rule),
             Target::Touching => return self.touch(text, start, scan),
+            Target::Behind => return self.behind(text, start, scan),
         };
         self.keep(text, open, (verdict, rule), scan)
     }
