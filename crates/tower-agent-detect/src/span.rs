@@ -4,7 +4,7 @@ use std::{cmp::Reverse, sync::Arc};
 
 use crate::{
     engine::Hit,
-    key_block, pii,
+    judge, pii,
     recogniser::Recogniser,
     rule::{Rule, Set, Way},
 };
@@ -85,7 +85,7 @@ pub(crate) fn take(hits: &mut Vec<Hit>, last: Hit) {
 
 /// Whether something is a further part of what was masked right before it, and gets no mask of its own.
 pub(crate) const fn goes_on(last: Hit, next: Hit) -> bool {
-    last.end == next.start && last.rule == next.rule && last.end - last.start >= key_block::MOST
+    last.end == next.start && last.rule == next.rule && judge::is_part(last.end - last.start)
 }
 
 fn is_email(hit: &Hit, rules: &[Arc<Rule>]) -> bool {

@@ -345,3 +345,45 @@ proptest! {
         }
     }
 }
+
+/// Values of many forms, and what stands before and behind them.
+#[rustfmt::skip]
+const LONG: &[(&str, &str, &str)] = &[
+    ("password=\"", "aB3x9Qz7/", "\" and more"),
+    ("password=", "aB3x9Qz7+", " and more"),
+    ("{\"password\": \"", "aB3x \\\"9Qz7\\\\", "\", \"a\": 1}"),
+    ("{\\\"password\\\": \\\"", "aB3x9Qz7", "\\\", \\\"a\\\": 1}"),
+    ("password='", "aB3''x9Qz7", "' and more"),
+    ("password='a\\'", "\\'''", "' and more"),
+    ("password=\"\"\"", "aB3x\n\"9Qz7", "\"\"\" and more"),
+    ("<password>", "aB3x9 Qz7", "</password> and more"),
+    ("my password is ", "aB3x9Qz7", " and more"),
+    ("password: ", "\u{e9}aB3x9\u{5bc6}Qz7", "\nand more"),
+    ("client_secret=", "a=b?token=aB3x9Qz7password=", " and more"),
+    ("password=", "password=", " and more"),
+];
+
+#[test]
+fn no_part_of_a_long_value_is_left() {
+    let detector = Detector::builder().set(Set::Secrets).build().unwrap();
+    for (before, value, behind) in LONG {
+        for length in [16_370_usize, 16_380, 16_384, 32_760, 70_000] {
+            for shift in ["", "x", "xx", "xxx"] {
+                let value = "aB3x9Qz7".to_owned() + shift + &value.repeat(length / value.len());
+                let text = format!("{before}{value}{behind}");
+                let masked = detector.mask(&text);
+                let left = masked.rsplit(']').next();
+                assert_eq!(
+                    left,
+                    Some(*behind),
+                    "{length} of {before}{:.20}..: {masked:.200}",
+                    value
+                );
+                assert!(masked.len() < before.len() + behind.len() + 300, "{masked}");
+                for size in [997, 20_011] {
+                    check(&detector, &Mask::label(), true, &text, &[size]);
+                }
+            }
+        }
+    }
+}
