@@ -9,7 +9,7 @@ mod value;
 
 use crate::text::{Stop, Text, Verdict};
 
-pub(crate) use value::value_end;
+pub(crate) use value::{Closing, value_end};
 
 /// What stands between a name and its value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -83,7 +83,7 @@ const GAP: usize = 40;
 /// How much white space is passed over in one place, in bytes.
 const SPACE: usize = 64;
 /// The most backslashes before a quote: JSON inside JSON, four times.
-const ESCAPES: usize = 15;
+pub(crate) const ESCAPES: usize = 15;
 
 /// The value of a name that a keyword stands in, in which case up to [`GAP`] bytes of further words may follow the keyword.
 ///

@@ -39,6 +39,8 @@ pub(crate) enum Unwrapped {
 
 /// How much of an address is read at once, in bytes.
 const LONGEST_ADDRESS: usize = 1024;
+/// How much of an address is read once more in front of its first escape, in bytes. With a run, this stays within what is kept.
+const BEFORE: usize = Text::BEHIND - LONGEST_RUN;
 /// What is shorter in Base64 holds no secret that would be known without its name.
 pub(crate) const SHORTEST_BASE64: usize = 24;
 /// How much of that is padding at most, which is no Base64 of itself.
@@ -63,8 +65,15 @@ const PLAIN: GeneralPurpose = GeneralPurpose::new(
 pub(crate) struct Inside {
     bytes: [u8; LONGEST_BASE64 + 2],
     /// For each byte, where in the stretch it is written; and where the stretch ends.
-    places: [u16; LONGEST_ADDRESS + 1],
+    places: [u16; BEFORE + LONGEST_ADDRESS + 1],
     length: usize,
+}
+
+impl Wrapped {
+    /// With what stands in front of it in the same address, which says what it is about.
+    pub(crate) fn with_beginning(self, text: &Text<'_>) -> Self {
+        Self { start: start_of_run(text, self.start, 0, BEFORE, is_address), ..self }
+    }
 }
 
 impl Progress {
@@ -76,7 +85,11 @@ impl Progress {
 
 impl Inside {
     pub(crate) const fn new() -> Self {
-        Self { bytes: [0; LONGEST_BASE64 + 2], places: [0; LONGEST_ADDRESS + 1], length: 0 }
+        Self {
+            bytes: [0; LONGEST_BASE64 + 2],
+            places: [0; BEFORE + LONGEST_ADDRESS + 1],
+            length: 0,
+        }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {

@@ -166,7 +166,7 @@ impl Detector {
         if search.hits.is_empty() {
             return Vec::new();
         }
-        let mut spans = span::merged(&mut search.hits, self.rules());
+        let mut spans = span::merged(&mut search.hits, self.rules(), text.as_bytes());
         for span in &mut spans {
             span.start = text.floor_char_boundary(span.start);
             span.end = text.ceil_char_boundary(span.end);

@@ -2,6 +2,7 @@
 
 mod build;
 mod judged;
+mod long;
 mod personal;
 mod scan;
 mod touching;
@@ -14,9 +15,9 @@ use std::{
 
 use regex_automata::{Input, meta::Regex};
 
-use self::{judged::AfterMask, touching::Beginnings};
+use self::{judged::AfterMask, long::Gone, touching::Beginnings};
 use crate::{
-    assign,
+    assign::{self, Closing},
     decode::Progress,
     detector::is_built_in,
     filter::{Around, Filter, Kind, Occurrence},
@@ -71,8 +72,12 @@ enum Target {
     /// What follows a part of a key block that was as long as a part may be.
     KeyRest(u32),
     Wallet(u32),
+    /// What goes on of a value that was as long as a part may be.
+    Rest(u32, Closing),
     /// What touches the end of something that was found.
     Touching,
+    /// A number behind the end of something that was found.
+    Behind,
 }
 
 /// Something found.
@@ -106,6 +111,7 @@ pub(crate) struct Scan {
     inside: bool,
     open: Vec<Open>,
     trails: Trails,
+    gone: Option<Gone>,
     /// Places at which something was found that touches what was found before it.
     touched: BTreeSet<usize>,
     /// What the text ends with, while it goes on.
@@ -307,7 +313,7 @@ impl Engine {
 
     /// Looks at what touches anything that was found, and leaves out what is allowed.
     fn rest(&self, text: &Text<'_>, scan: &mut Scan) -> usize {
-        let settled = if scan.inside { text.len() } else { self.touching(text, scan) };
+        let settled = self.touching(text, scan);
         scan.calm_down();
         if !self.allow.is_empty() {
             scan.hits.retain(|hit| !self.allow.allows(text.bytes().get(hit.start..hit.end)));
@@ -357,7 +363,11 @@ impl Engine {
             Target::KeyBlock(rule) => (key_block::block(text, start, end), rule),
             Target::KeyRest(rule) => (key_block::rest(text, start), rule),
             Target::Wallet(rule) => (pii::wallet(text, start), rule),
+            Target::Rest(rule, closing) => {
+                return self.rest_of_value(text, (rule, closing), start, scan);
+            }
             Target::Touching => return self.touch(text, start, scan),
+            Target::Behind => return self.behind(text, start, scan),
         };
         self.keep(text, open, (verdict, rule), scan)
     }
@@ -380,7 +390,11 @@ impl Engine {
             // It would reach into what was masked.
             Verdict::Found(_, end) if end > text.len() => {}
             Verdict::Found(start, end) => {
-                scan.hits.push(Hit { rule, start, end });
+                let hit = Hit { rule, start, end };
+                scan.hits.push(hit);
+                if let Target::Name(name) = open.target {
+                    return self.rest_of_name(text, (name, (open.start, open.end)), hit, scan);
+                }
                 if matches!(open.target, Target::KeyBlock(_) | Target::KeyRest(_))
                     && end - start >= key_block::MOST
                 {

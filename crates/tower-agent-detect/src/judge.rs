@@ -9,7 +9,8 @@ mod value;
 mod words;
 
 use crate::{
-    assign::{Operator, Value, value_end, value_of_name},
+    assign::{self, Closing, Operator, Value, value_end, value_of_name},
+    key_block,
     runs::Runs,
     text::{Stop, Text, Verdict},
     trail::Trails,
@@ -34,8 +35,8 @@ pub(crate) const NAMES: &[&str] = &[
 const PROBE: usize = 128;
 /// The longest character, in bytes.
 const CHARACTER: usize = 4;
-/// The most bytes of a value that are masked. They are fewer than what is masked as one with what goes on behind it.
-const MAX: usize = 16_000;
+/// The most bytes of a value that are found at once. What is longer goes on as a part of its own.
+const MAX: usize = key_block::MOST + CHARACTER + assign::ESCAPES;
 
 /// Judges the value of the name that a word of [`NAMES`] stands in, from `start` to `end`; and the id of the rule.
 #[inline]
@@ -45,18 +46,7 @@ pub(crate) fn generic(
     (start, end): (usize, usize),
     trails: &mut Trails,
 ) -> (Verdict, &'static str) {
-    let end = match NAMES.get(word) {
-        // The quote behind the word is needed once more.
-        Some(&"\"auth\"") => end.saturating_sub(1),
-        // Most words that begin so are about something else, or stand in the list themselves.
-        Some(&"pass") => match text.byte(end) {
-            Ok(Some(byte)) if byte.is_ascii_alphabetic() => return (Verdict::Nothing, PASSWORD),
-            Err(stop) => return (Verdict::stopped(stop, text.len()), PASSWORD),
-            Ok(_) => end,
-        },
-        _ => end,
-    };
-    match value_of_name(text, start, end) {
+    match value_of(text, word, (start, end)) {
         // Of several words in a name, each has the same value.
         Ok(value) => match trails.seen().judged(text, &value) {
             Some(judged) => judged,
@@ -68,6 +58,37 @@ pub(crate) fn generic(
         },
         Err(verdict) => (verdict, PASSWORD),
     }
+}
+
+fn value_of(text: &Text<'_>, word: usize, (start, end): (usize, usize)) -> Result<Value, Verdict> {
+    let end = match NAMES.get(word) {
+        // The quote behind the word is needed once more.
+        Some(&"\"auth\"") => end.saturating_sub(1),
+        // Most words that begin so are about something else, or stand in the list themselves.
+        Some(&"pass") => match text.byte(end) {
+            Ok(Some(byte)) if byte.is_ascii_alphabetic() => return Err(Verdict::Nothing),
+            Err(stop) => return Err(Verdict::stopped(stop, text.len())),
+            Ok(_) => end,
+        },
+        _ => end,
+    };
+    value_of_name(text, start, end)
+}
+
+/// What ends the value of such a name.
+pub(crate) fn closing(text: &Text<'_>, word: usize, place: (usize, usize)) -> Option<Closing> {
+    value_of(text, word, place).ok().map(|value| value.closing())
+}
+
+/// What goes on behind a part of a value that was as long as a part may be. What is masked in it ends it.
+pub(crate) fn rest(text: &Text<'_>, start: usize, closing: Closing, runs: &mut Runs) -> Verdict {
+    let end = match closing.end(text, start, MAX, runs) {
+        Ok(end) => part_end(text, (start, end), closing),
+        Err(Stop::Nothing) => text.len(),
+        Err(Stop::Undecided) => return Verdict::Undecided(start),
+    };
+    let end = end.min(text.len());
+    if end > start { Verdict::Found(start, end) } else { Verdict::Nothing }
 }
 
 fn of_value(text: &Text<'_>, value: &Value, trails: &mut Trails) -> (Verdict, &'static str) {
@@ -110,12 +131,32 @@ fn judge(
     if !case.is_secret()? {
         return Ok(None);
     }
-    Ok(Some(if goes_on(bytes) { value_end(text, value, MAX, runs)? } else { end }))
+    if !goes_on(bytes) {
+        return Ok(Some(end));
+    }
+    let end = value_end(text, value, MAX, runs)?;
+    Ok(Some(part_end(text, (value.start, end), value.closing())))
+}
+
+/// Where a part of a value ends that is as long as it may be: the backslashes there may belong to the closing quote.
+fn part_end(text: &Text<'_>, (start, end): (usize, usize), closing: Closing) -> usize {
+    let Closing::Quote(quote) = closing else { return end };
+    if !is_part(end.saturating_sub(start)) {
+        return end;
+    }
+    let before = text.bytes().get(start..end).unwrap_or_default().iter().rev();
+    let escapes = before.take(quote.escapes).take_while(|byte| **byte == b'\\').count();
+    end.saturating_sub(escapes)
+}
+
+/// Whether what was found of a value is as long as a part may be, so that more of it may follow.
+pub(crate) const fn is_part(length: usize) -> bool {
+    length >= key_block::MOST
 }
 
 /// Whether a value of this length without quotes ends where any other one does that begins within it.
 pub(crate) const fn is_whole(length: usize) -> bool {
-    length < MAX - CHARACTER
+    !is_part(length)
 }
 
 /// Whether more may follow what is judged of a value.

@@ -38,8 +38,8 @@
 //! numbers, IP and hardware addresses and wallets. A value is known
 //! - by its own form: a prefix and a length (`ghp_` and 36 letters and digits), or check digits;
 //! - by the name that it is given to, and its form: `ADAFRUIT_IO_KEY = ".."`;
-//! - by a name that says enough: `password: ..`, `"client_secret": ".."`, `--token ..`, `<password>..</password>`; of such a
-//!   value, the first 16,000 bytes are masked. [JSON](Detector::mask_json) that is read as such has no such bound.
+//! - by a name that says enough: `password: ..`, `"client_secret": ".."`, `--token ..`, `<password>..</password>`; such a value
+//!   may be of any length. Of a value that is known by its form, as much is masked as the rule says, some kilobytes at most.
 //!
 //! Text is read as a person or a model reads it: characters of no width do not count (unless more than eight stand in a
 //! row), wide ones are plain ones, and one level of percent escapes or Base64 is read through. What is masked is always

@@ -7,6 +7,7 @@
 //! but they come with a megabyte of metadata, a regex engine and allocations at each candidate, and without a region
 //! they cannot judge a national number either.
 
+mod behind;
 mod card;
 mod cluster;
 mod context;
@@ -24,8 +25,9 @@ pub(crate) mod tests;
 mod token;
 mod wallet;
 
+pub(crate) use behind::behind;
 pub(crate) use cluster::MIN_DIGITS;
-pub(crate) use email::email;
+pub(crate) use email::{email, email_end};
 pub(crate) use tail::{MAX_ACCOUNT, MAX_NUMBER, is_head, is_local, local, may_be_account};
 pub(crate) use wallet::{base58_words, wallet};
 

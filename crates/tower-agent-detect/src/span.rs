@@ -4,7 +4,7 @@ use std::{cmp::Reverse, sync::Arc};
 
 use crate::{
     engine::Hit,
-    key_block,
+    judge, pii,
     recogniser::Recogniser,
     rule::{Rule, Set, Way},
 };
@@ -13,8 +13,8 @@ use crate::{
 /// one, since else a stream would have to wait for as long as something overlaps. In bytes.
 const LONG: usize = 32 << 10;
 
-/// Makes one of whatever overlaps; in order.
-pub(crate) fn merged(hits: &mut [Hit], rules: &[Arc<Rule>]) -> Vec<Hit> {
+/// Makes one of whatever overlaps in a text; in order.
+pub(crate) fn merged(hits: &mut [Hit], rules: &[Arc<Rule>], text: &[u8]) -> Vec<Hit> {
     hits.sort_unstable_by_key(order);
     let rank = |hit: &Hit| {
         let rank = rules.get(hit.rule as usize).map_or(0, |rule| rank(rule));
@@ -27,11 +27,12 @@ pub(crate) fn merged(hits: &mut [Hit], rules: &[Arc<Rule>]) -> Vec<Hit> {
     // What is cut here may be put together otherwise when more has been found.
     let mut copy = hits.to_vec();
     let mut rest = copy.as_mut_slice();
-    while let Some((&mut hit, following)) = rest.split_first_mut() {
+    while let Some((&mut mut hit, following)) = rest.split_first_mut() {
         rest = following;
         if is_email(&hit, rules) {
             if is_host(&hit, covered, rest) {
-                continue;
+                let Some(end) = shortened(&hit, covered, rest, text) else { continue };
+                hit.end = end;
             }
         } else {
             covered = covered.max(hit.end);
@@ -84,7 +85,7 @@ pub(crate) fn take(hits: &mut Vec<Hit>, last: Hit) {
 
 /// Whether something is a further part of what was masked right before it, and gets no mask of its own.
 pub(crate) const fn goes_on(last: Hit, next: Hit) -> bool {
-    last.end == next.start && last.rule == next.rule && last.end - last.start >= key_block::MOST
+    last.end == next.start && last.rule == next.rule && judge::is_part(last.end - last.start)
 }
 
 fn is_email(hit: &Hit, rules: &[Arc<Rule>]) -> bool {
@@ -96,6 +97,16 @@ fn is_email(hit: &Hit, rules: &[Arc<Rule>]) -> bool {
 fn is_host(email: &Hit, covered: usize, following: &[Hit]) -> bool {
     let mut inside = following.iter().take_while(|next| next.start < email.end);
     (email.start + 1..email.end).contains(&covered) || inside.any(|next| next.end < email.end)
+}
+
+/// Where an address ends that another one is found to go on behind, in its own domain.
+fn shortened(email: &Hit, covered: usize, following: &[Hit], text: &[u8]) -> Option<usize> {
+    let at = email.start + memchr::memchr(b'@', text.get(email.start..email.end)?)?;
+    let next = following.iter().find(|next| next.end < email.end)?;
+    if (email.start + 1..email.end).contains(&covered) || next.start <= at {
+        return None;
+    }
+    pii::email_end(text.get(..next.start)?, at)
 }
 
 /// Of several rules that found the same, the one that says most about it gives the name.

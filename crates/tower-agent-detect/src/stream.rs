@@ -192,7 +192,8 @@ impl StreamRedactor {
     /// Masks what ends before a place of the text as it is read. Gives the place itself, or the beginning of what
     /// reaches over it.
     fn mask_to(&mut self, to: usize, out: &mut String) -> usize {
-        let spans = span::merged(&mut self.search.hits, self.detector.rules());
+        let spans =
+            span::merged(&mut self.search.hits, self.detector.rules(), self.text.read().as_bytes());
         let settled = spans.iter().take_while(|span| span.end <= to).count();
         let (settled, open) = spans.split_at_checked(settled).unwrap_or_default();
         if let Some(last) = settled.last() {

@@ -183,7 +183,7 @@ mod tests {
             let cut = view.text().floor_char_boundary(cut);
             let written = view.original(cut, text.len());
             view.forget(cut, written);
-            let rest = &text[written..];
+            let rest = text.get(written..).unwrap();
             let all = places(&text);
             let places: Vec<_> = all.iter().skip(cut).map(|(start, end)| (start - written, end - written)).collect();
 

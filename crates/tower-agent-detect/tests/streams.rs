@@ -15,7 +15,7 @@ use tower_agent_detect::{Detector, Finding, Mask, Set, StreamRedactor};
 
 use crate::{
     support::expand,
-    texts::{cases, long_text, pieces, sizes, text},
+    texts::{cases, long_text, percent, pieces, sizes, text},
 };
 
 /// Masks, and whether masking what they wrote once more is known to change nothing.
@@ -217,6 +217,42 @@ fn a_number_is_found_wherever_long_pieces_end() {
     }
 }
 
+/// Numbers, words that say what they are, and values that may end with such a word or be one.
+fn told() -> impl Strategy<Value = String> {
+    #[rustfmt::skip]
+    let pieces = [
+        " ", " ", ".", "-", ":", "/", ",", "=", "@", "\"", "'", "(", ")", "+", "%", "_", "\\n", "\n", ": ", ", ", " - ", "&", "version", "v",
+        "section", "oid", "ip", "host", "card", "ssn", "mac", "phone", "call me on", "iban", "build", "Name/", "ethernet", "number", "192.0.2.17",
+        "1.2.3.4", "10.0.0.1:80", "127.0.0.1", "2.5.4.3", "fe80::1", "2001:db8::17", "::1", "4111111111111111", "4111 1111 1111 1111",
+        "378282246310005", "+44 20 7946 0958", "(020) 7946 0958", "020 7946 0958", "512-34-6789", "512 34 6789", "GB29NWBK60161331926819",
+        "00:1b:44:11:3a:b7", "001b.4411.3ab7", "00-1b-44-11-3a-b7", "212-555-0123", "12", "1234", "1b", "password=hunter2", "password=",
+        "password: \"", "token=9aaaaaaD0", "secret: ", "Bearer ", "pwd=p4ss", "a@b.co", "https://u:p4ssw0rd@host/", "--password ",
+        "AKIA<base32:16>", "npm_<alnum:36>",
+    ];
+    let text = prop::collection::vec(select(pieces.to_vec()), 2..10);
+    let text = text.prop_map(|pieces| pieces.into_iter().map(expand).collect::<String>());
+    let escaped = |text: String| text.replace(' ', "%20").replace('\n', "%0A").replace('"', "%22");
+    (text, 0..4_u8).prop_map(move |(text, way)| match way {
+        0 => percent(&text, 9),
+        1 => escaped(text),
+        _ => text,
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn what_says_that_a_number_is_none_may_itself_be_masked(
+        text in told(),
+        sizes in sizes(),
+        mask in select(&MASKS[..]),
+        detector in select(&DETECTORS[..]),
+    ) {
+        check(&detector, &mask.0, mask.1, &text, &sizes);
+    }
+}
+
 #[derive(Deserialize)]
 struct Cases {
     case: Vec<Case>,
@@ -330,6 +366,48 @@ proptest! {
     fn any_bytes_and_any_characters_are_masked_alike(bytes in prop::collection::vec(any::<u8>(), 0..600), text in any::<String>(), sizes in sizes()) {
         for text in [String::from_utf8_lossy(&bytes).into_owned(), text] {
             check(&Detector::builtin(), &Mask::label(), true, &text, &sizes);
+        }
+    }
+}
+
+/// Values of many forms, and what stands before and behind them.
+#[rustfmt::skip]
+const LONG: &[(&str, &str, &str)] = &[
+    ("password=\"", "aB3x9Qz7/", "\" and more"),
+    ("password=", "aB3x9Qz7+", " and more"),
+    ("{\"password\": \"", "aB3x \\\"9Qz7\\\\", "\", \"a\": 1}"),
+    ("{\\\"password\\\": \\\"", "aB3x9Qz7", "\\\", \\\"a\\\": 1}"),
+    ("password='", "aB3''x9Qz7", "' and more"),
+    ("password='a\\'", "\\'''", "' and more"),
+    ("password=\"\"\"", "aB3x\n\"9Qz7", "\"\"\" and more"),
+    ("<password>", "aB3x9 Qz7", "</password> and more"),
+    ("my password is ", "aB3x9Qz7", " and more"),
+    ("password: ", "\u{e9}aB3x9\u{5bc6}Qz7", "\nand more"),
+    ("client_secret=", "a=b?token=aB3x9Qz7password=", " and more"),
+    ("password=", "password=", " and more"),
+];
+
+#[test]
+fn no_part_of_a_long_value_is_left() {
+    let detector = Detector::builder().set(Set::Secrets).build().unwrap();
+    for (before, value, behind) in LONG {
+        for length in [16_370_usize, 16_380, 16_384, 32_760, 70_000] {
+            for shift in ["", "x", "xx", "xxx"] {
+                let value = "aB3x9Qz7".to_owned() + shift + &value.repeat(length / value.len());
+                let text = format!("{before}{value}{behind}");
+                let masked = detector.mask(&text);
+                let left = masked.rsplit(']').next();
+                assert_eq!(
+                    left,
+                    Some(*behind),
+                    "{length} of {before}{:.20}..: {masked:.200}",
+                    value
+                );
+                assert!(masked.len() < before.len() + behind.len() + 300, "{masked}");
+                for size in [997, 20_011] {
+                    check(&detector, &Mask::label(), true, &text, &[size]);
+                }
+            }
         }
     }
 }

@@ -11,6 +11,9 @@ use crate::{
 /// How the punctuation of Chinese and Japanese begins, which stands beside words without white space.
 const IDEOGRAPHIC: (u8, u8) = (0xe3, 0x80);
 
+/// How far back one looks for what a sign in the middle of a value belongs to, in bytes.
+const RESUMED: usize = 128;
+
 /// Where a value ends: at its closing quote, at the end of its line, or, without quotes, before white space or a delimiter.
 /// One that is longer than `max` bytes ends there, though not inside a character.
 pub(crate) fn value_end(
@@ -19,28 +22,94 @@ pub(crate) fn value_end(
     max: usize,
     runs: &mut Runs,
 ) -> Result<usize, Stop> {
-    let limit = value.start.saturating_add(max);
-    let end = match value.quote {
-        Some(quote) => closing_quote(text, value.start, quote, limit)?,
-        None if value.operator == Operator::Element => element_end(text, value.start, limit)?,
-        None => bare_end(text, value.start, limit, runs)?,
-    };
-    match end {
-        Some(end) => Ok(end),
-        None => whole_characters(text, value.start, limit),
+    let start = value.start;
+    match value.closing() {
+        Closing::Quote(quote) => {
+            let limit = start.saturating_add(max);
+            let end = closing_quote(text, (start, 0), quote, (Some(start), limit))?;
+            whole_part(text, start, end, limit)
+        }
+        closing => closing.end(text, start, max, runs),
     }
 }
 
-/// The place where the backslashes of the closing quote begin.
-fn closing_quote(
+/// What ends a value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Closing {
+    Quote(Quote),
+    Tag,
+    /// White space or a delimiter.
+    Sign,
+}
+
+impl Value {
+    /// What ends it.
+    pub(crate) fn closing(&self) -> Closing {
+        match self.quote {
+            Some(quote) => Closing::Quote(quote),
+            None if self.operator == Operator::Element => Closing::Tag,
+            None => Closing::Sign,
+        }
+    }
+}
+
+impl Closing {
+    /// Where a value ends that goes on at a place, or that part of it that is no longer than `max` bytes.
+    pub(crate) fn end(
+        self,
+        text: &Text<'_>,
+        start: usize,
+        max: usize,
+        runs: &mut Runs,
+    ) -> Result<usize, Stop> {
+        let limit = start.saturating_add(max);
+        let end = match self {
+            Self::Quote(quote) => {
+                closing_quote(text, quote.resumed(text, start), quote, (None, limit))?
+            }
+            Self::Tag => element_end(text, start, limit)?,
+            Self::Sign => bare_end(text, start, limit, runs)?,
+        };
+        whole_part(text, start, end, limit)
+    }
+}
+
+impl Quote {
+    /// Where to look on from a place in a value, and how many backslashes stand before that.
+    fn resumed(self, text: &Text<'_>, start: usize) -> (usize, usize) {
+        let before = text.bytes().get(start.saturating_sub(RESUMED)..start).unwrap_or_default();
+        let last = |bytes: &[u8], sign| bytes.iter().rev().take_while(|it| **it == sign).count();
+        let quotes = last(before, self.mark);
+        let unquoted = before.get(..before.len().saturating_sub(quotes)).unwrap_or_default();
+        let escaped = last(unquoted, b'\\') % 2;
+        let doubled = self.mark == b'\'' && self.escapes == 0 && !self.triple;
+        if doubled && quotes > escaped && (quotes - escaped) % 2 == 1 {
+            return (start.saturating_add(1), 0);
+        }
+        (start, last(before, b'\\'))
+    }
+}
+
+fn whole_part(
     text: &Text<'_>,
     start: usize,
-    quote: Quote,
+    end: Option<usize>,
     limit: usize,
+) -> Result<usize, Stop> {
+    match end {
+        Some(end) => Ok(end),
+        None => whole_characters(text, start, limit),
+    }
+}
+
+/// The place where the backslashes of the closing quote begin. `begin`: where the value does, if one looks from there.
+fn closing_quote(
+    text: &Text<'_>,
+    (mut at, mut backslashes): (usize, usize),
+    quote: Quote,
+    (begin, limit): (Option<usize>, usize),
 ) -> Result<Option<usize>, Stop> {
     let period = quote.escapes.saturating_add(1).saturating_mul(2);
-    let mut at = start;
-    let mut backslashes = 0;
     while at < limit {
         match text.byte(at)? {
             None => return Ok(Some(at)),
@@ -51,7 +120,7 @@ fn closing_quote(
                 let own = backslashes % period;
                 backslashes = 0;
                 if byte == quote.mark && own <= quote.escapes {
-                    match closes(text, at, start, quote)? {
+                    match closes(text, at, begin == Some(at), quote)? {
                         true => return Ok(Some(at.saturating_sub(own))),
                         // A doubled quote stands for one.
                         false => at = at.saturating_add(usize::from(!quote.triple)),
@@ -64,12 +133,12 @@ fn closing_quote(
     Ok(None)
 }
 
-fn closes(text: &Text<'_>, at: usize, start: usize, quote: Quote) -> Result<bool, Stop> {
+fn closes(text: &Text<'_>, at: usize, is_first: bool, quote: Quote) -> Result<bool, Stop> {
     let next = |offset| Ok(text.byte(at.saturating_add(offset))? == Some(quote.mark));
     if quote.triple {
         return Ok(next(1)? && next(2)?);
     }
-    Ok(at == start || quote.mark != b'\'' || quote.escapes > 0 || !next(1)?)
+    Ok(is_first || quote.mark != b'\'' || quote.escapes > 0 || !next(1)?)
 }
 
 fn element_end(text: &Text<'_>, start: usize, limit: usize) -> Result<Option<usize>, Stop> {

@@ -47,6 +47,9 @@ impl Scan {
         self.held.shift(by);
         self.trails.clear();
         self.touched.clear();
+        if let Some(gone) = &mut self.gone {
+            gone.shift(by);
+        }
         for open in &mut self.open {
             open.start = open.start.saturating_sub(by);
             open.end = open.end.saturating_sub(by);

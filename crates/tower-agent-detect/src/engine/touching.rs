@@ -1,11 +1,12 @@
-//! Tokens that touch what stands before them and is masked.
+//! Tokens that touch what stands before them and is masked, and numbers that would be none only because of it.
 //!
 //! Behind a mask that was there before, a token may begin, as behind any sign. What is masked now will be such a mask when the text
 //! is masked once more. So that masking twice is masking once, what touches its end is looked for right away, in the text from there
-//! on, as it will be then.
+//! on, as it will be then. So are numbers near it, since what is masked no longer says that they count something else.
 
 use super::{Engine, Hit, Open, Scan, Target, judged::AfterMask};
 use crate::{
+    pii,
     runs::Class,
     text::{Stop, Text, Verdict, is_word},
     trail::Trails,
@@ -71,7 +72,10 @@ impl Engine {
         let mut next = 0;
         while let Some(end) = scan.hits.get(next).map(|hit| hit.end) {
             if !scan.touched.contains(&end) {
-                settled = settled.min(self.touch(text, end, scan));
+                settled = settled.min(self.behind(text, end, scan));
+                if !scan.inside {
+                    settled = settled.min(self.touch(text, end, scan));
+                }
             }
             next += 1;
         }
@@ -105,5 +109,26 @@ impl Engine {
         scan.touched.insert(place);
         scan.open.push(Open { target: Target::Touching, start: place, end: place });
         place
+    }
+    /// Looks for numbers behind the end of something, which says that they are none.
+    pub(super) fn behind(&self, text: &Text<'_>, place: usize, scan: &mut Scan) -> usize {
+        if !self.personal.kinds.hex() {
+            return text.len();
+        }
+        let progress = pii::behind(text, place, &mut scan.found);
+        for found in scan.found.drain(..) {
+            if let Some(rule) = self.personal.rule(found.kind) {
+                scan.touched.insert(place);
+                scan.hits.push(Hit { rule, start: found.start, end: found.end }.moved(place));
+            }
+        }
+        match progress {
+            pii::Progress::Next(_) => text.len(),
+            pii::Progress::Undecided(begins) => {
+                scan.touched.insert(place);
+                scan.open.push(Open { target: Target::Behind, start: place, end: place });
+                begins
+            }
+        }
     }
 }

@@ -72,11 +72,16 @@ impl Engine {
     #[inline(never)]
     pub(super) fn escaped(&self, text: &Text<'_>, stretch: Wrapped, scan: &mut Scan) {
         let mut inside = Inside::new();
-        inside.unescape(text, stretch);
-        let after_mask = text.before(stretch.start).is_err();
+        let address = stretch.with_beginning(text);
+        inside.unescape(text, address);
+        let after_mask = text.before(address.start).is_err();
         for hit in self.inside(&Text::new(inside.bytes(), after_mask, End::Final)) {
-            let (start, end) = inside.written(stretch, hit.start, hit.end);
-            scan.hits.push(Hit { start, end, ..hit });
+            let (start, end) = inside.written(address, hit.start, hit.end);
+            // What stands before the stretch may have been let go.
+            let start = start.max(stretch.start);
+            if start < end {
+                scan.hits.push(Hit { start, end, ..hit });
+            }
         }
     }
 

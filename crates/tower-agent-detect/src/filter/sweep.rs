@@ -298,7 +298,7 @@ impl Sweep<'_, '_, '_> {
         let from = at - before.iter().rev().take_while(|byte| is_part(**byte)).count();
         let behind = self.search.rest(at).iter().take_while(|byte| is_part(**byte)).count();
         let to = at + behind;
-        if to - from >= shortest {
+        if to - from >= shortest || to == self.search.text.len() {
             self.hex_to = to;
             self.number_to = self.number_to.max(to);
             (from..to).for_each(|place| self.search.hex(place));

@@ -8,6 +8,8 @@ use crate::text::Text;
 
 mod table;
 
+pub(super) use table::entry_behind;
+
 const MIN_DIGITS: usize = 12;
 const MAX_DIGITS: usize = 19;
 /// The fewest digits of a group.

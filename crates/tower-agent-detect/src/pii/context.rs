@@ -4,7 +4,7 @@ use super::scan::back;
 use crate::text::{Text, is_word};
 
 /// How far back words are looked for, in bytes.
-const WINDOW: usize = 100;
+pub(super) const WINDOW: usize = 100;
 
 /// What words speak of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -118,6 +118,9 @@ impl<'t, 'a> Words<'t, 'a> {
     /// Whether nothing but white space and signs of markup stand before the last word in its line.
     fn begins_line(&self) -> bool {
         let before = self.text.bytes().get(self.limit..self.at).unwrap_or_default();
+        if self.text.before(self.limit).is_err() && !before.contains(&b'\n') {
+            return false;
+        }
         let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
         line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'*' | b'#' | b'>' | b'-'))
     }
@@ -132,7 +135,7 @@ impl<'t, 'a> Words<'t, 'a> {
     }
 }
 
-const fn is_letter(byte: u8) -> bool {
+pub(super) const fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte >= 0x80
 }
 

@@ -1,7 +1,7 @@
 //! Addresses of mail.
 
 use super::scan::{Unknown, back, here, peek};
-use crate::text::{Text, Verdict, is_word};
+use crate::text::{End, Text, Verdict, is_word};
 
 /// The longest part before the `@`, in bytes.
 pub(super) const MAX_LOCAL: usize = 64;
@@ -16,6 +16,11 @@ pub(crate) fn email(text: &Text<'_>, at: usize) -> Verdict {
         Ok(_) => Verdict::Nothing,
         Err(Unknown) => Verdict::Undecided(start),
     }
+}
+
+/// Where an address ends of which the `@` stands at a place, in a text that ends with something that is masked.
+pub(crate) fn email_end(bytes: &[u8], at: usize) -> Option<usize> {
+    domain(&Text::new(bytes, false, End::Masked), at.saturating_add(1)).ok()?
 }
 
 /// Where the local part begins that ends before `at`.

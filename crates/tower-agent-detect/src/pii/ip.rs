@@ -7,10 +7,9 @@ use crate::text::{Text, is_word};
 mod dotted;
 mod sign;
 
-pub(super) use self::dotted::dotted;
+pub(super) use self::{dotted::dotted, sign::Sign};
 
 use self::dotted::Quad;
-use self::sign::Sign;
 
 /// How far back an address is looked for, and how far it may reach, in bytes.
 const MAX_BACK: usize = 48;
@@ -282,5 +281,16 @@ fn zone(text: &Text<'_>, start: usize, end: usize) -> Result<usize, Unknown> {
         at = at.saturating_add(1);
     }
     // Behind the end of the text stands a mask.
-    Ok(if at > name && at <= text.len() { at } else { end })
+    let is_zone = at > name && at <= text.len() && !is_group(text, name, at)?;
+    Ok(if is_zone { at } else { end })
+}
+
+/// Whether what looks like the name of a zone is the first group of another address.
+fn is_group(text: &Text<'_>, start: usize, end: usize) -> Result<bool, Unknown> {
+    let name = text.bytes().get(start..end).unwrap_or_default();
+    if !name.iter().all(u8::is_ascii_hexdigit) || peek(text, end)? != b':' {
+        return Ok(false);
+    }
+    let next = peek(text, end.saturating_add(1))?;
+    Ok(next == b':' || next.is_ascii_hexdigit())
 }

@@ -25,6 +25,23 @@ pub(super) fn is_listed(text: &Text<'_>, start: usize, end: usize) -> Result<boo
         || peek(text, end)? == b',' && peek(text, end.saturating_add(1))?.is_ascii_whitespace())
 }
 
+/// Where the next entry of a list begins, if the one that ends at a place shows its neighbours to be no cards.
+pub(in super::super) fn entry_behind(text: &Text<'_>, place: usize) -> Option<usize> {
+    let before = text.bytes().get(..place)?.iter().rev();
+    let digits = before.take(MAX_DIGITS + 1).take_while(|byte| byte.is_ascii_digit()).count();
+    if !is_no_card(text, place.saturating_sub(digits), place) {
+        return None;
+    }
+    match text.bytes().get(place..)? {
+        [] => Some(place),
+        [b',', rest @ ..] => {
+            let gap = rest.iter().take(REACH).take_while(|byte| byte.is_ascii_whitespace()).count();
+            Some(place.saturating_add(gap).saturating_add(1))
+        }
+        _ => None,
+    }
+}
+
 fn is_entry_before_others(text: &Text<'_>, end: usize) -> Result<bool, Unknown> {
     let mut at = end;
     for _ in 0..MAX_ENTRIES {

@@ -6,7 +6,7 @@ use crate::text::Text;
 
 /// What stands before a number says of it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Sign {
+pub(in super::super) enum Sign {
     /// That it is an address.
     Address,
     /// That it is a version, a section or an object identifier.
@@ -21,9 +21,9 @@ impl Sign {
     const MAX_WORDS: usize = 2;
     const MAX_GAP: usize = 12;
     /// How far the word may be that says what is no address.
-    const NEAR: usize = 6;
+    pub(in super::super) const NEAR: usize = 6;
 
-    pub(super) fn before(text: &Text<'_>, start: usize) -> Self {
+    pub(in super::super) fn before(text: &Text<'_>, start: usize) -> Self {
         let (before, further) = (back(text, start), back(text, start.saturating_sub(1)));
         match before {
             b'@' => return Self::Address,
