@@ -28,6 +28,7 @@ mod wallet;
 pub(crate) use behind::behind;
 pub(crate) use cluster::MIN_DIGITS;
 pub(crate) use email::{email, email_end};
+pub(crate) use quick::is_joined_to_word;
 pub(crate) use tail::{MAX_ACCOUNT, MAX_NUMBER, is_head, is_local, local, may_be_account};
 pub(crate) use wallet::{base58_words, wallet};
 

@@ -113,6 +113,12 @@ fn mark<S: Simd>(simd: S, text: &[u8], at: usize, marks: &mut [Marks]) {
     }
 }
 
+/// The bits of a block, with those of the next one behind them.
+#[inline]
+const fn joined(bits: u64, next: u64) -> u128 {
+    bits as u128 | (next as u128) << u64::BITS
+}
+
 /// Bits moved to the places so many bytes before theirs, with those of the next block behind them.
 #[inline]
 const fn ahead(bits: u64, next: u64, by: u32) -> u64 {
@@ -164,22 +170,25 @@ impl Marks {
     /// Where three separators stand as between pairs of digits.
     #[inline]
     const fn row(&self, next: &Self) -> u64 {
-        self.pairs & ahead(self.pairs, next.pairs, 3) & ahead(self.pairs, next.pairs, 6)
+        let pairs = joined(self.pairs, next.pairs);
+        let two = pairs & pairs >> 3;
+        (two & two >> 3) as u64
     }
 
     /// Where addresses of hardware in fours may begin, or separators stand as in ones of the internet with groups that are no
     /// pairs.
     #[inline]
-    fn rows(&self, next: &Self) -> u64 {
-        let group = |by| ahead(self.colons, next.colons, by);
-        let fours = ahead(self.dots, next.dots, 4) & ahead(self.dots, next.dots, 9);
-        fours | self.colons & (group(2) | group(4) | group(5))
+    const fn rows(&self, next: &Self) -> u64 {
+        let (dots, colons) = (joined(self.dots, next.dots), joined(self.colons, next.colons));
+        let fours = (dots & dots >> 5) >> 4;
+        let groups = colons & (colons | colons >> 2 | colons >> 3) >> 2;
+        (fours | groups) as u64
     }
 
     /// Where as many digits and separators stand in a row as the shortest number has.
     #[inline]
     const fn long(&self, next: &Self) -> u64 {
-        let parts = self.parts as u128 | (next.parts as u128) << u64::BITS;
+        let parts = joined(self.parts, next.parts);
         let two = parts & parts >> 1;
         let four = two & two >> 2;
         (four & four >> (MIN_DIGITS - 4)) as u64
@@ -191,13 +200,15 @@ impl Marks {
         self.colons & ahead(self.colons, next.colons, 1)
     }
 
-    /// Where two letters and two digits stand in a row, and no digit right before them.
+    /// Where two letters and two digits stand in a row, and no digit right before them, nor more of a word than the letter of an
+    /// escaped line break.
     #[inline]
     const fn heads(&self, next: &Self) -> u64 {
         let digits = self.digits & ahead(self.digits, next.digits, 1);
         let next_digits = next.digits & next.digits >> 1;
         let letters = self.letters & ahead(self.letters, next.letters, 1);
-        letters & ahead(digits, next_digits, 2) & !(self.digits << 1)
+        let word = (self.letters | self.digits) << 1;
+        letters & ahead(digits, next_digits, 2) & !(self.digits << 1 | word & word << 1)
     }
 }
 
@@ -339,10 +350,15 @@ impl Sweep<'_, '_, '_> {
             };
             let is_part = at < self.number_to || self.digits_to > self.number_from;
             let must_be = is_rest | is_last | is_part;
-            if must_be | number.may_be(self.search.text) {
+            if must_be || number.may_be(self.search.text) && !self.is_nothing(at) {
                 self.number(&number, from_place(from, marks.parts, next.parts));
             }
         }
+    }
+
+    /// Whether the digits at a place, before which no account begins, are joined to a word and too few then.
+    fn is_nothing(&self, at: usize) -> bool {
+        pii::is_joined_to_word(&Text::new(self.search.text, false, End::More), at)
     }
 
     /// Reports a number, of which each byte is one of the `parts`.

@@ -39,19 +39,28 @@ enum Row {
     Hexadecimal,
 }
 
-/// What stands before the digits and is joined to them.
-fn joined_to(text: &Text<'_>, start: usize, from: usize) -> Option<Row> {
+/// Whether the digits at `start` are joined to a word, and so few that they are nothing unless an account begins before them.
+pub(crate) fn is_joined_to_word(text: &Text<'_>, start: usize) -> bool {
+    is_word_before(text, start) && text.bytes().get(start..).and_then(word_row).is_some()
+}
+
+fn is_word_before(text: &Text<'_>, start: usize) -> bool {
     let further = back(text, start.saturating_sub(1));
     match back(text, start) {
-        b'/' if further.is_ascii_alphabetic() => Some(Row::Word),
-        b'-' if further.is_ascii_hexdigit() => {
-            (phone::lead(text, start, from) == start).then_some(Row::Hexadecimal)
-        }
-        b'-' | b'.' if further.is_ascii_alphabetic() && !further.is_ascii_hexdigit() => {
-            Some(Row::Word)
-        }
-        _ => None,
+        b'/' => further.is_ascii_alphabetic(),
+        b'-' | b'.' => further.is_ascii_alphabetic() && !further.is_ascii_hexdigit(),
+        _ => false,
     }
+}
+
+/// What stands before the digits and is joined to them.
+fn joined_to(text: &Text<'_>, start: usize, from: usize) -> Option<Row> {
+    if is_word_before(text, start) {
+        return Some(Row::Word);
+    }
+    let is_hexadecimal =
+        back(text, start) == b'-' && back(text, start.saturating_sub(1)).is_ascii_hexdigit();
+    (is_hexadecimal && phone::lead(text, start, from) == start).then_some(Row::Hexadecimal)
 }
 
 /// How long joined digits are with the single separators between them, if they are nothing: no number begins behind a
