@@ -193,6 +193,35 @@ proptest! {
     }
 }
 
+/// Names and values that stand in one another, without anything that ends them.
+fn names_without_end() -> impl Strategy<Value = String> {
+    #[rustfmt::skip]
+    let pieces = [
+        "password=", "pwd=", "passwd:", "token=", "secret=", "DB_PASSWORD=", "api_key=", "Authorization:", "a1B2c3D4", "hunter2",
+        "Zq7-Xk2_Vw9.Pb4", "x", "-", "_", "/", "+", "é", "AKIA<base32:16>", "npm_<alnum:36>", "192.0.2.17", "%41",
+    ];
+    let once = prop::collection::vec(select(pieces.to_vec()), 1..8);
+    let end = select(vec!["", " ", "\n", "\"", ";", ", token=a1B2c3D4e5", "é b"]);
+    (once, 12_000..50_000_usize, end).prop_map(|(once, length, end)| {
+        let once: String = once.into_iter().map(expand).collect();
+        format!("{}{end} and so on", once.repeat(length / once.len()))
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    #[test]
+    fn values_in_one_another_may_be_longer_than_what_is_found_at_once(
+        text in names_without_end(),
+        sizes in prop_oneof![sizes(), prop::collection::vec(300_usize..9000, 1..4)],
+        mask in select(&MASKS[..]),
+        detector in select(&DETECTORS[..]),
+    ) {
+        check(&detector, &mask.0, mask.1, &text, &sizes);
+    }
+}
+
 #[test]
 fn a_number_is_found_wherever_long_pieces_end() {
     let numbers = [
