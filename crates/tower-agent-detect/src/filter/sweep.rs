@@ -17,6 +17,9 @@ use crate::{
 
 /// How far before what is new a number may begin that is not over there, in bytes. Longer ones are not passed over.
 pub(super) const BEFORE: usize = 64;
+/// How many letters may stand between digits and the separator of an address that they belong to. Where that is in the next block,
+/// nobody has seen it yet.
+const MOST_LETTERS: u32 = 4;
 /// The fewest dots of an address.
 const FEW_DOTS: u32 = 3;
 
@@ -348,7 +351,9 @@ impl Sweep<'_, '_, '_> {
                 digits: from_place(from, marks.digits, next.digits),
                 dots: from_place(from, marks.dots, next.dots),
             };
-            let is_part = at < self.number_to || self.digits_to > self.number_from;
+            let may_go_on = from + len + MOST_LETTERS >= u64::BITS
+                && self.search.text.get(self.digits_to).is_some_and(u8::is_ascii_hexdigit);
+            let is_part = may_go_on || at < self.number_to || self.digits_to > self.number_from;
             let must_be = is_rest | is_last | is_part;
             if must_be || number.may_be(self.search.text) && !self.is_nothing(at) {
                 self.number(&number, from_place(from, marks.parts, next.parts));
