@@ -220,6 +220,19 @@ const fn is_part(byte: u8) -> bool {
     byte.is_ascii_hexdigit() || matches!(byte, b':' | b'-' | b'.')
 }
 
+/// Whether an address may go on behind digits, by its next separators.
+fn is_of_address(rest: &[u8]) -> bool {
+    let letters = rest.iter().take(MOST_LETTERS as usize + 1);
+    let letters = letters.take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let ahead = |by: usize| rest.get(letters + by).copied().unwrap_or(0);
+    match ahead(0) {
+        b':' => letters > 0,
+        b'-' => letters > 0 && matches!(ahead(3), b'-' | b':'),
+        b'.' => letters > 0 && ahead(5) == b'.',
+        _ => false,
+    }
+}
+
 /// How many bytes of the end of a text may be an address that has begun: none is longer than a block.
 fn parts_at_end(text: &[u8]) -> usize {
     text.iter().rev().take(BLOCK).take_while(|byte| is_part(**byte)).count()
@@ -352,7 +365,7 @@ impl Sweep<'_, '_, '_> {
                 dots: from_place(from, marks.dots, next.dots),
             };
             let may_go_on = from + len + MOST_LETTERS >= u64::BITS
-                && self.search.text.get(self.digits_to).is_some_and(u8::is_ascii_hexdigit);
+                && is_of_address(self.search.rest(self.digits_to));
             let is_part = may_go_on || at < self.number_to || self.digits_to > self.number_from;
             let must_be = is_rest | is_last | is_part;
             if must_be || number.may_be(self.search.text) && !self.is_nothing(at) {
