@@ -6,6 +6,7 @@ mod class;
 mod endings;
 mod ends;
 mod long;
+mod marks;
 mod numbers;
 mod sweep;
 mod weights;
