@@ -110,6 +110,7 @@ impl Engine {
         scan.open.push(Open { target: Target::Touching, start: place, end: place });
         place
     }
+
     /// Looks for numbers behind the end of something, which says that they are none.
     pub(super) fn behind(&self, text: &Text<'_>, place: usize, scan: &mut Scan) -> usize {
         if !self.personal.kinds.hex() {
