@@ -127,16 +127,6 @@ impl Filter {
         }
     }
 
-    /// Whether a search for numbers has to look at each byte anyway.
-    pub(crate) const fn is_sweeping(&self, text: &[u8], from: usize) -> bool {
-        self.numbers && text.len().saturating_sub(from) > SHORT
-    }
-
-    /// From where on a text that has grown from a place on is looked at byte by byte.
-    pub(crate) const fn swept_from(from: usize) -> usize {
-        from.saturating_sub(sweep::BEFORE)
-    }
-
     /// The same for a text that has grown much, with Base64 if that is asked for.
     pub(crate) fn search_long(
         &self,
@@ -151,6 +141,16 @@ impl Filter {
         if self.numbers {
             sweep::sweep(&mut search, base64);
         }
+    }
+
+    /// Whether a search for numbers has to look at each byte anyway.
+    pub(crate) const fn is_sweeping(&self, text: &[u8], from: usize) -> bool {
+        self.numbers && text.len().saturating_sub(from) > SHORT
+    }
+
+    /// From where on a text that has grown from a place on is looked at byte by byte.
+    pub(crate) const fn swept_from(from: usize) -> usize {
+        from.saturating_sub(sweep::BEFORE)
     }
 
     /// What may end with the next byte of a text, which is of this class. If nothing, no search has to look at it.
